@@ -10,6 +10,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dirsource"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/keyring"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/kubesource"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/specdir"
@@ -83,11 +84,11 @@ func sources(c Config, cache *artifacts.Cache, report func(boot.Segment) kubesou
 		return specs(c, o, specdir.Options{Fresh: fresh, Before: before.state, Kept: before.kept, Keep: before.keep, Blocked: blocked}, onState)
 	case c.Kube == nil:
 		o.Store = dirsource.NoSessions{}
-		src, err := dirsource.New(c.PlansDir, c.StateDir, c.NodeLabels, c.Logger, onState)
+		keys, err := keyring.Open(c.StateDir, c.Now, c.Logger)
 		if err != nil {
 			return nil, nil, err
 		}
-		return src, session.New(o), nil
+		return dirsource.New(c.PlansDir, keys, c.NodeLabels, c.Logger, onState), session.New(o), nil
 	}
 	kube, err := kubeClient(c.Kube)
 	if err != nil {
@@ -109,12 +110,12 @@ func sources(c Config, cache *artifacts.Cache, report func(boot.Segment) kubesou
 // specs gives the source of a folder of specs. What its record knows as consumed goes into the log first: it may be all that is left
 // of it.
 func specs(c Config, o session.Options, known specdir.Options, onState func(*boot.State)) (Source, *session.Manager, error) {
-	key, err := dirsource.Key(c.StateDir)
+	keys, err := keyring.Open(c.StateDir, c.Now, c.Logger)
 	if err != nil {
 		return nil, nil, err
 	}
 	known.Dir, known.StateDir, known.Node, known.NoInstall, known.NewSite = c.SpecDir, c.StateDir, c.NodeLabels, c.NoInstall, c.NewSite
-	known.Key, known.Peers, known.Now, known.Logger = key, c.Peers, c.Now, c.Logger
+	known.Keys, known.Peers, known.Now, known.Logger = keys, c.Peers, c.Now, c.Logger
 	src, err := specdir.Open(known)
 	if err != nil {
 		return nil, nil, err

@@ -11,7 +11,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,80 +28,39 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/keyring"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
-const (
-	// every is how often the folder is looked at.
-	every = time.Second
-	// keySize of a token key, in bytes.
-	keySize = 32
-)
+// every is how often the folder is looked at.
+const every = time.Second
 
 // A Source reads a folder.
 type Source struct {
 	dir   string
 	node  map[string]string
 	log   *slog.Logger
-	key   []byte
+	keys  *keyring.Ring
 	onNew func(*boot.State)
 
 	state atomic.Pointer[boot.State]
 	last  string
 }
 
-// New makes a source of a folder. The key of its tokens is kept in stateDir, so that a restart doesn't
-// turn away machines in the middle of a boot.
-func New(dir, stateDir string, node map[string]string, log *slog.Logger, onState func(*boot.State)) (*Source, error) {
-	key, err := Key(stateDir)
-	if err != nil {
-		return nil, err
-	}
+// New makes a source of a folder. The keys of its tokens are kept, so that a restart doesn't turn away machines in the middle of a boot.
+func New(dir string, keys *keyring.Ring, node map[string]string, log *slog.Logger, onState func(*boot.State)) *Source {
 	if onState == nil {
 		onState = func(*boot.State) {}
 	}
-	return &Source{dir: dir, node: node, log: log, key: key, onNew: onState}, nil
-}
-
-// Key of a bootd's tokens, kept in its state folder.
-func Key(stateDir string) ([]byte, error) {
-	path := filepath.Join(stateDir, "token.key")
-	b, err := os.ReadFile(path)
-	if err == nil && len(b) == keySize {
-		return b, nil
-	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("cannot read the token key: %w", err)
-	}
-	b = make([]byte, keySize)
-	if _, err := rand.Read(b); err != nil {
-		return nil, fmt.Errorf("cannot make a token key: %w", err)
-	}
-	if err := keep(path, b); err != nil {
-		return nil, fmt.Errorf("cannot keep the token key: %w", err)
-	}
-	return b, nil
-}
-
-// keep puts a file in its place, so that after a power cut it's whole or not there.
-func keep(path string, b []byte) error {
-	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	return err
+	return &Source{dir: dir, node: node, log: log, keys: keys, onNew: onState}
 }
 
 // State is what the folder holds; nil before it was read.
 func (s *Source) State() *boot.State { return s.state.Load() }
 
 // Keys of tokens.
-func (s *Source) Keys() [][]byte { return [][]byte{s.key} }
+func (s *Source) Keys() [][]byte { return s.keys.Keys() }
 
 // Ready says whether the folder was read.
 func (s *Source) Ready() bool { return s.State() != nil }
@@ -124,6 +82,7 @@ func (s *Source) Data(context.Context, string) (map[string][]byte, error) {
 // Run reads the folder, again whenever a file in it changes, until ctx ends. Files that can't be read
 // leave what was served before.
 func (s *Source) Run(ctx context.Context) error {
+	go s.keys.Run(ctx)
 	for {
 		if err := s.look(); err != nil {
 			s.log.Warn("the folder of plans can't be read; what was read before is served", "dir", s.dir, "error", err.Error())

@@ -1,6 +1,7 @@
 package dirsource
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -8,11 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/keyring"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
@@ -73,13 +76,18 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func newSource(t *testing.T, dir string) *Source {
+func ring(t *testing.T, dir string) *keyring.Ring {
 	t.Helper()
-	s, err := New(dir, t.TempDir(), nil, slog.New(slog.DiscardHandler), nil)
+	r, err := keyring.Open(dir, time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return r
+}
+
+func newSource(t *testing.T, dir string) *Source {
+	t.Helper()
+	return New(dir, ring(t, t.TempDir()), nil, slog.New(slog.DiscardHandler), nil)
 }
 
 func write(t *testing.T, path, text string) {
@@ -133,15 +141,32 @@ func TestKeySurvives(t *testing.T) {
 	dir := t.TempDir()
 	var keys [][][]byte
 	for range 2 {
-		s, err := New(dir, dir, nil, slog.New(slog.DiscardHandler), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		keys = append(keys, s.Keys())
+		keys = append(keys, New(dir, ring(t, dir), nil, slog.New(slog.DiscardHandler), nil).Keys())
 	}
-	if diff := cmp.Diff(keys[0], keys[1]); diff != "" || len(keys[0][0]) != keySize {
+	if diff := cmp.Diff(keys[0], keys[1]); diff != "" || len(keys[0]) != 1 {
 		t.Errorf("a restart turns nobody away:\n%s", diff)
 	}
+}
+
+// TestKeysTurn: a source that runs makes a new key once the one that it has is a week old.
+func TestKeysTurn(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		first := ring(t, dir).Keys()[0]
+		made := time.Now().Add(-7*24*time.Hour + time.Minute)
+		if err := os.Chtimes(filepath.Join(dir, "token.key"), made, made); err != nil {
+			t.Fatal(err)
+		}
+		s := New(dir, ring(t, dir), nil, slog.New(slog.DiscardHandler), nil)
+		if got := s.Keys(); len(got) != 1 {
+			t.Fatalf("%d keys before it's due", len(got))
+		}
+		go func() { _ = s.Run(t.Context()) }()
+		time.Sleep(time.Hour)
+		if got := s.Keys(); len(got) != 2 || bytes.Equal(got[0], first) || !bytes.Equal(got[1], first) {
+			t.Errorf("%d keys, want a new one, and the first behind it", len(got))
+		}
+	})
 }
 
 func FuzzParse(f *testing.F) {

@@ -88,6 +88,13 @@ func (l *logs) String() string {
 	return l.b.String()
 }
 
+// oneKey is a key of tokens that's never turned.
+type oneKey string
+
+func (k oneKey) Keys() [][]byte { return [][]byte{[]byte(k)} }
+
+func (oneKey) Run(context.Context) {}
+
 // rig is a folder with its state folder, and the source that a bootd has of them.
 type rig struct {
 	t          *testing.T
@@ -136,7 +143,7 @@ func (r *rig) start(change ...func(*Options)) {
 func (r *rig) tryStart(change ...func(*Options)) error {
 	r.t.Helper()
 	o := Options{
-		Dir: r.dir, StateDir: r.state, Fresh: Fresh(r.state), Key: []byte("key"), Still: time.Nanosecond,
+		Dir: r.dir, StateDir: r.state, Fresh: Fresh(r.state), Keys: oneKey("key"), Still: time.Nanosecond,
 		Now: func() time.Time { return r.now }, Logger: slog.New(slog.NewTextHandler(&r.said, nil)),
 	}
 	for _, c := range change {

@@ -1,6 +1,7 @@
 package specdir
 
 import (
+	"context"
 	"log/slog"
 	"net/netip"
 	"time"
@@ -8,7 +9,15 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
-// Options of a Source. Dir, StateDir, Now and Logger are required.
+// Keys of tokens; in production a keyring.Ring.
+type Keys interface {
+	// Keys are those that count now, the current one first.
+	Keys() [][]byte
+	// Run makes new ones in time, until ctx ends.
+	Run(ctx context.Context)
+}
+
+// Options of a Source. Dir, StateDir, Keys, Now and Logger are required.
 type Options struct {
 	// Dir holds the specs, StateDir what bootd must remember.
 	Dir, StateDir string
@@ -31,8 +40,8 @@ type Options struct {
 	Peers []netip.Addr
 	// Program tells one from another that may resolve in another way; "": by the file that runs.
 	Program string
-	// Key of tokens.
-	Key []byte
+	// Keys of tokens.
+	Keys Keys
 	// Still is how long Dir must not have changed before anything is granted; 0: two seconds.
 	Still  time.Duration
 	Now    func() time.Time

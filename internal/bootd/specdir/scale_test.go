@@ -53,7 +53,7 @@ func machineJSON(i int) string {
 func serving(tb testing.TB, dir string, change ...func(*Options)) *Source {
 	tb.Helper()
 	state := tb.TempDir()
-	o := Options{Dir: dir, StateDir: state, Fresh: true, Key: []byte("key"), Still: time.Nanosecond, Now: time.Now, Logger: slog.New(slog.DiscardHandler)}
+	o := Options{Dir: dir, StateDir: state, Fresh: true, Keys: oneKey("key"), Still: time.Nanosecond, Now: time.Now, Logger: slog.New(slog.DiscardHandler)}
 	for _, c := range change {
 		c(&o)
 	}

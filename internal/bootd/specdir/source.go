@@ -42,7 +42,6 @@ type Sessions interface {
 // A Source serves a folder of specs. Run fills it.
 type Source struct {
 	o        Options
-	keys     [][]byte
 	site     *site
 	store    *session.Files
 	folder   *folder
@@ -100,7 +99,7 @@ func Open(o Options) (*Source, error) {
 		o.Still = still
 	}
 	s := &Source{
-		o: o, keys: [][]byte{o.Key}, folder: newFolder(o.Dir, o.Logger), poke: make(chan struct{}, 1), since: sinces{},
+		o: o, folder: newFolder(o.Dir, o.Logger), poke: make(chan struct{}, 1), since: sinces{},
 		elsewhere: map[string][]netip.Addr{}, asked: map[string]string{}, said: map[string]string{}, seen: map[boot.Name]string{},
 	}
 	if err := os.MkdirAll(filepath.Join(o.StateDir, confirmFolder), 0o700); err != nil {
@@ -151,7 +150,7 @@ func (s *Source) Use(m Sessions, onState func(*boot.State)) {
 func (s *Source) State() *boot.State { return s.state.Load() }
 
 // Keys of tokens.
-func (s *Source) Keys() [][]byte { return s.keys }
+func (s *Source) Keys() [][]byte { return s.o.Keys.Keys() }
 
 // Ready says whether the folder was read.
 func (s *Source) Ready() bool { return s.State() != nil }
@@ -195,6 +194,7 @@ func (s *Source) Run(ctx context.Context) error {
 	defer s.keep(0)
 	defer s.note() // What was heard since the last turn.
 	go s.watch(ctx)
+	go s.o.Keys.Run(ctx)
 	s.resume(ctx)
 	var rested time.Time
 	for {

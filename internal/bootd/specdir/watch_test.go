@@ -81,3 +81,27 @@ func TestRunServesSoon(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// turning are keys that say when they're kept.
+type turning struct {
+	oneKey
+	kept chan context.Context
+}
+
+func (k turning) Run(ctx context.Context) { k.kept <- ctx }
+
+// TestRunTurnsKeys: while a source runs its keys are renewed, and no longer.
+func TestRunTurnsKeys(t *testing.T) {
+	r := newRig(t, all(1))
+	keys := turning{"key", make(chan context.Context, 1)}
+	r.start(func(o *Options) { o.Keys = keys })
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.src.Run(ctx) }()
+	kept := <-keys.kept
+	cancel()
+	<-kept.Done()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
