@@ -175,7 +175,7 @@ type BootFacts struct {
 	// Server is the BootServer that answered its newest script, or else its DHCP.
 	// +optional
 	Server string `json:"server,omitempty"`
-	// Bytes of kernels, initrds and images that it was sent by HTTP, by any BootServer. They're written with what is written next.
+	// Bytes of kernels, initrds and images that it was sent by HTTP and TFTP, by any BootServer. They're written with what is written next.
 	// +optional
 	Bytes int64 `json:"bytes,omitempty"`
 }

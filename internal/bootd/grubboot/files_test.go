@@ -41,3 +41,33 @@ func TestUnpackedImage(t *testing.T) {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
+
+// TestSent: of what a boot loads its kernel and initrd are counted, where there's a session to say so.
+func TestSent(t *testing.T) {
+	live := func(r *rig) { r.plan.Mode, r.plan.Artifacts[0].Image = boot.ModeLive, nil }
+	cases := map[string]struct {
+		reason string
+		change func(*rig)
+		kind   boot.TokenKind
+		name   string
+		want   int64
+	}{
+		"Kernel":  {"what its grub loads", nil, boot.TokenBoot, "/files/sha256-aaaa", int64(len("kernel"))},
+		"Initrd":  {"the same", nil, boot.TokenBoot, "/files/sha256-bbbb", int64(len("initrd"))},
+		"Refused": {"nothing was sent", func(r *rig) { r.files.err = errBoom }, boot.TokenBoot, "/files/sha256-aaaa", 0},
+		"Config":  {"words aren't counted", nil, boot.TokenScript, "/x64/grub.cfg", 0},
+		"Loader":  {"nor is what firmware loads, as by iPXE", nil, boot.TokenScript, "/x64/shimx64.efi", 0},
+		"Live":    {"what netboots each time has no session", live, boot.TokenBoot, "/files/sha256-aaaa", 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, tc.change)
+			if _, _, err := r.get(r.token(tc.kind) + tc.name); (err != nil) != (r.files.err != nil) {
+				t.Fatal(err)
+			}
+			if r.sessions.sent != tc.want {
+				t.Errorf("%s: %d bytes, want %d", tc.reason, r.sessions.sent, tc.want)
+			}
+		})
+	}
+}

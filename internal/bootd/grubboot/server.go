@@ -21,6 +21,8 @@ import (
 // Sightings are told what machines were seen to do; in production a session.Manager.
 type Sightings interface {
 	Sight(n boot.Name, x session.Sighting)
+	// Sent is told how many bytes of a kernel or an initrd a machine was sent.
+	Sent(n boot.Name, bytes int64)
 }
 
 // Options of a Server. All are required, but Decided and Reached.
@@ -216,9 +218,12 @@ func (s *Server) file(token, digest string) (tftp.OwnFile, bool) {
 		}
 		if err != nil {
 			x.Close()
-			x = tftp.Content{Name: name}
+			return tftp.Content{Name: name}, err
 		}
-		return x, err
+		if !c.Live() { // It has no session that would say so.
+			x.Arrived = func(bytes int64) { s.o.Sightings.Sent(c.Plan.Entry, bytes) }
+		}
+		return x, nil
 	}}, true
 }
 

@@ -36,6 +36,7 @@ var errBoom = errors.New("boom")
 type sessions struct {
 	calls  []string
 	sights []session.Kind
+	sent   int64
 	err    error
 }
 
@@ -60,6 +61,7 @@ func (s *sessions) Booted(context.Context, *boot.Plan, boot.Claims, string) erro
 }
 func (s *sessions) NewBoot(boot.Name, time.Time) bool     { return false }
 func (s *sessions) Sight(_ boot.Name, x session.Sighting) { s.sights = append(s.sights, x.Kind) }
+func (s *sessions) Sent(_ boot.Name, bytes int64)         { s.sent += bytes }
 
 func (s *sessions) Report(context.Context, *boot.Plan, boot.Claims, bool, string) (bool, error) {
 	return true, s.call("report")
@@ -175,6 +177,9 @@ func (r *rig) get(name string) (text string, c tftp.Content, err error) {
 	}
 	_ = c.File.Close()
 	c.Done()
+	if c.Arrived != nil {
+		c.Arrived(int64(len(b)))
+	}
 	return string(b), c, nil
 }
 

@@ -41,6 +41,9 @@ type File struct {
 // Commits says whether giving it is the step from looking to booting: what comes with it is a token, or a kernel.
 func (f File) Commits() bool { return f.Kind == CommandLineText || f.Kind == Kernel }
 
+// Counts says whether it's of what a boot counts the bytes of: kernel and initrd, as of any other machine's.
+func (f File) Counts() bool { return f.Kind == Kernel || f.Kind == Initrd }
+
 // Begins says whether a firmware that asks for it is at its beginning: it never does so once it has its kernel.
 func (f File) Begins() bool {
 	return f.Kind == ConfigText || f.Name == romLoader || strings.HasPrefix(f.Name, "start")

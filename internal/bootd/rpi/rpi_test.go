@@ -172,13 +172,16 @@ func TestSteps(t *testing.T) {
 		}
 	}).Artifacts[0]
 	for name, want := range map[string]string{
-		"kernel8.img": "commits", "cmdline.txt": "commits", "initrd0": "", "fixup4.dat": "", "config.txt": "begins first", "start.elf": "begins first",
+		"kernel8.img": "commits counts", "cmdline.txt": "commits", "initrd0": "counts", "fixup4.dat": "", "config.txt": "begins first", "start.elf": "begins first",
 		"start4.elf": "begins first", "bootcode.bin": "begins ROM", "overlays/a.dtbo": "",
 	} {
 		_, f, ok := Find(files, name)
 		var got []string
 		if f.Commits() {
 			got = append(got, "commits")
+		}
+		if f.Counts() {
+			got = append(got, "counts")
 		}
 		if f.Begins() {
 			got = append(got, "begins")

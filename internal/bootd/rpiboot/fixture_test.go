@@ -74,6 +74,7 @@ type rig struct {
 	sights []session.Kind
 	last   session.Sighting
 	seen   []boot.Stage
+	sent   int64
 	server *Server
 }
 
@@ -193,6 +194,7 @@ func (r *rig) Report(context.Context, *boot.Plan, boot.Claims, bool, string) (bo
 }
 func (r *rig) NewBoot(_ boot.Name, since time.Time) bool { return r.started.After(since) }
 func (r *rig) Sight(_ boot.Name, x session.Sighting)     { r.sights, r.last = append(r.sights, x.Kind), x }
+func (r *rig) Sent(_ boot.Name, bytes int64)             { r.sent += bytes }
 func (r *rig) Seen(_ *boot.Plan, s boot.Stage, _ boot.Firmware, at time.Time) {
 	r.seen = append(r.seen, s)
 	if s == boot.StageDHCP {
@@ -242,6 +244,9 @@ func (r *rig) from(client netip.Addr, name string) (string, error) {
 	}
 	_ = c.File.Close()
 	c.Done()
+	if c.Arrived != nil {
+		c.Arrived(int64(len(b)))
+	}
 	return string(b), nil
 }
 

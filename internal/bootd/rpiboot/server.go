@@ -26,6 +26,8 @@ import (
 // Sightings are told what machines were seen to do; in production a daemon.
 type Sightings interface {
 	Sight(n boot.Name, x session.Sighting)
+	// Sent is told how many bytes of a kernel or an initrd a machine was sent.
+	Sent(n boot.Name, bytes int64)
 	Seen(p *boot.Plan, stage boot.Stage, fw boot.Firmware, at time.Time)
 }
 
@@ -144,6 +146,9 @@ func (s *Server) Own(name string, client, ours netip.Addr) (tftp.OwnFile, bool) 
 		}
 		x, err := s.open(ctx, b, c, f, ours)
 		x.Name, x.First = f.Name, f.First()
+		if f.Counts() && !c.Live() { // What netboots each time has no session that would say so.
+			x.Arrived = func(bytes int64) { s.o.Sightings.Sent(c.Plan.Entry, bytes) }
+		}
 		return x, err
 	}}, true
 }

@@ -320,6 +320,9 @@ func (l *loop) end(r *running, o Outcome, err error) {
 	if l.s.cfg.Sent != nil {
 		l.s.cfg.Sent(r.size, l.now.Sub(r.began))
 	}
+	if r.content.Arrived != nil {
+		r.content.Arrived(int64(r.size))
+	}
 	if !r.own || r.content.First {
 		l.s.saw(r.client.Addr())
 	}

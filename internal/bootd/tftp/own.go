@@ -43,6 +43,8 @@ type Content struct {
 	Size int
 	// Done is called once it was sent or given up; may be nil.
 	Done func()
+	// Arrived is called once its client has all of it; may be nil. Firmware that breaks one off to know its size, and asks again, has it once.
+	Arrived func(bytes int64)
 	// First says that it's the first thing that firmware loads: then whole, it's a sight of the machine.
 	First bool
 	// Again says that a machine that is held asks for it again and again: that it went out says nothing of what comes.
