@@ -17,6 +17,6 @@ func (d *daemon) grub(l listeners) *grubboot.Server {
 			}
 			return asked, "http://" + netip.AddrPortFrom(asked, httpPort).String()
 		},
-		Installer: d.installers(l), Decided: d.decided, Reached: d.metrics.reached, Now: d.c.Now, Logger: d.c.Logger,
+		Installer: d.installers(l), Decided: d.decided, Reached: d.reached, Now: d.c.Now, Logger: d.c.Logger,
 	})
 }

@@ -8,10 +8,17 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
-// Sight passes on what HTTP saw.
+// Sight passes on what HTTP and TFTP saw.
 func (d *daemon) Sight(n boot.Name, x session.Sighting) {
-	if x.Kind == session.SawScript && x.Disk {
-		d.loops.Told(n, x.At)
+	switch {
+	case x.Kind == session.SawScript && x.Disk:
+		d.loops.Told(n, session.LeadsToDisk, x.At)
+	case x.Kind == session.SawScript && x.Live:
+		d.loops.Told(n, session.LeadsToLive, x.At)
+	case x.Kind == session.SawScript: // A Raspberry Pi that is held reaches no script, and waits as well.
+		d.loops.Asked(n)
+	case x.Kind == session.SawReport && x.Live: // No more is ever heard of a live system.
+		d.loops.Runs(n)
 	}
 	d.sessions.Sight(n, x)
 }
@@ -19,19 +26,52 @@ func (d *daemon) Sight(n boot.Name, x session.Sighting) {
 // Sent counts what a machine was sent.
 func (d *daemon) Sent(n boot.Name, bytes int64) { d.sessions.Sent(n, bytes) }
 
-// watchLoop says once an hour of a machine that's sent to its disk and comes back to the network again and again. That's all: what it's told
-// stays as it is.
+// reached is told where HTTP and TFTP saw a machine's boot.
+func (d *daemon) reached(p *boot.Plan, stage boot.Stage, at time.Time) {
+	if stage == boot.StageScript {
+		d.loops.Asked(p.Entry)
+	}
+	d.metrics.reached(p, stage, at)
+}
+
+// watchLoop says once an hour of a machine that begins to boot again and again, and comes to no script, no disk or no live system. That's all: what
+// it's told stays as it is.
 func (d *daemon) watchLoop(p *boot.Plan, stage boot.Stage, at time.Time) {
-	switch stage { //nolint:exhaustive // The others say nothing about a disk.
+	switch stage { //nolint:exhaustive // The others say nothing about where a boot leads.
 	case boot.StageBootedFromDisk:
 		d.loops.Runs(p.Entry)
+	case boot.StageFirmware:
+		d.loops.Loaded(p.Entry)
 	case boot.StageDHCP:
-		n, say := d.loops.Began(p.Entry, at)
+		lead, times, say := d.loops.Began(p.Entry, d.asksUs(p), at)
 		if !say {
 			return
 		}
-		why := fmt.Sprintf("it was sent to its disk %d times within an hour, and its firmware came back to the network each time: is there a system on the disk, and does localBoot suit its firmware?", n)
-		d.c.Logger.Warn("a machine doesn't boot its disk", "entry", p.Entry.String(), "why", why)
+		what, why := looped(lead, times)
+		d.c.Logger.Warn(what, "entry", p.Entry.String(), "macs", p.MACs, "times", times, "why", why)
 		d.sessions.Sight(p.Entry, session.Sighting{Kind: session.SawReport, At: at, Message: why, Live: p.Mode == boot.ModeLive})
 	}
+}
+
+// asksUs says that a machine which took its address of this bootd asks it, and no other, for its script. Where another server gives the addresses, or it
+// has one of each family, each may be somebody else's.
+func (d *daemon) asksUs(p *boot.Plan) bool {
+	st := d.state()
+	if st == nil || p.Network.Six != nil {
+		return false
+	}
+	g, ok := st.Segment(p.Network.Name)
+	return ok && g.GivesAddresses()
+}
+
+// looped is what is said of a machine that loops, and what to look at.
+func looped(lead session.Lead, times int) (what, why string) {
+	switch lead {
+	case session.LeadsToDisk:
+		return "a machine doesn't boot its disk", fmt.Sprintf("it was sent to its disk %d times within an hour, and its firmware came back to the network each time: is there a system on the disk, and does localBoot suit its firmware?", times)
+	case session.LeadsToLive:
+		return "a machine doesn't stay in its live system", fmt.Sprintf("it was given its live system %d times within an hour, and its firmware came back to the network each time: see its console for what resets it", times)
+	case session.LeadsNowhere:
+	}
+	return "a machine doesn't come to its boot script", fmt.Sprintf("its firmware began anew %d times within an hour, and never asked this bootd for its script: see its console for whether its first stage arrives (UDP 69, TCP 8480), and whether it runs", times)
 }

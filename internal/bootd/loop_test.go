@@ -2,6 +2,7 @@ package bootd
 
 import (
 	"log/slog"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -10,30 +11,80 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
-// TestLoopAtTheDisk: a machine that's sent to its disk and comes back again and again is told of, in the log and in its session. What it's
-// told stays the same: nobody asks for that here.
-func TestLoopAtTheDisk(t *testing.T) {
-	store, log := &oneSession{}, &text{}
-	d := &daemon{
-		c: Config{Logger: slog.New(slog.NewTextHandler(log, nil))}, loops: session.NewLoops(),
-		sessions: session.New(session.Options{Store: store, Now: time.Now, Logger: slog.New(slog.DiscardHandler), Log: emptyLog(t)}),
-	}
-	p := &boot.Plan{Entry: boot.Name{Namespace: "lab", Name: "m1"}, EntryUID: "u1"}
-	now := time.Now()
-	for range 10 {
-		if log.has("doesn't boot its disk") {
-			t.Error("it's said too early")
+// TestLoop: a machine that begins to boot again and again is told of, in the log and in its session. What it's told stays the same: nobody asks for that here.
+func TestLoop(t *testing.T) {
+	sees := func(x session.Sighting) func(*daemon, *boot.Plan, time.Time) {
+		return func(d *daemon, p *boot.Plan, at time.Time) {
+			x.At = at
+			d.Sight(p.Entry, x)
+			if x.Kind == session.SawScript {
+				d.reached(p, boot.StageScript, at)
+			}
 		}
-		d.Sight(p.Entry, session.Sighting{Kind: session.SawScript, At: now, Reason: boot.DecidedInstalled, Disk: true})
-		now = now.Add(time.Minute)
-		d.watchLoop(p, boot.StageDHCP, now)
 	}
-	_ = d.sessions.Check(t.Context(), p, boot.Claims{}) // Any change writes what waits.
-	if got := store.written.Progress.Report; !strings.Contains(got, "10 times") || !log.has("doesn't boot its disk") {
-		t.Errorf("the session says %q", got)
+	disk := sees(session.Sighting{Kind: session.SawScript, Reason: boot.DecidedInstalled, Disk: true})
+	live := sees(session.Sighting{Kind: session.SawScript, Live: true})
+	nothing := func(*daemon, *boot.Plan, time.Time) {}
+	cases := map[string]struct {
+		reason string
+		mode   boot.SegmentMode
+		six    bool // It has an address of the other family, too.
+		boot   func(*daemon, *boot.Plan, time.Time)
+		says   string
+		report string
+	}{
+		"Disk": {"it's sent to its disk", boot.SegmentProxy, false, disk, "a machine doesn't boot its disk", "sent to its disk 10 times"},
+		"Live": {"its live system crashes", boot.SegmentProxy, false, live, "a machine doesn't stay in its live system", "given its live system 10 times"},
+		"LiveRuns": {"its live system says something", boot.SegmentAuthoritative, false, func(d *daemon, p *boot.Plan, at time.Time) {
+			live(d, p, at)
+			sees(session.Sighting{Kind: session.SawReport, Live: true})(d, p, at)
+		}, "", ""},
+		"Lost": {"its first stage crashes", boot.SegmentAuthoritative, false, nothing, "a machine doesn't come to its boot script", "began anew 10 times"},
+		"Held": {"it waits", boot.SegmentAuthoritative, false, sees(session.Sighting{Kind: session.SawScript, Reason: boot.DecidedStale}), "", ""},
+		"HeldPi": {"it has no script to reach", boot.SegmentAuthoritative, false, func(d *daemon, p *boot.Plan, at time.Time) {
+			d.Sight(p.Entry, session.Sighting{Kind: session.SawScript, At: at, Reason: boot.DecidedStale})
+		}, "", ""},
+		"Opened": {"the script of an install is no sight", boot.SegmentAuthoritative, false, func(d *daemon, p *boot.Plan, at time.Time) { d.reached(p, boot.StageScript, at) }, "", ""},
+		"Proxy":  {"another server may have another boot for it", boot.SegmentProxy, false, nothing, "", ""},
+		"Both":   {"another bootd may have its other family", boot.SegmentAuthoritative, true, nothing, "", ""},
+		"BothLoaded": {"it had its first stage of us", boot.SegmentAuthoritative, true, func(d *daemon, p *boot.Plan, at time.Time) {
+			d.watchLoop(p, boot.StageFirmware, at)
+		}, "a machine doesn't come to its boot script", "began anew 10 times"},
 	}
-	d.watchLoop(p, boot.StageBootedFromDisk, now)
-	if n, _ := d.loops.Began(p.Entry, now); n != 0 {
-		t.Error("its system runs, and it's counted on")
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			rack := boot.Segment{Name: boot.Name{Namespace: "lab", Name: "rack"}, Mode: tc.mode}
+			p := &boot.Plan{Entry: boot.Name{Namespace: "lab", Name: "m1"}, EntryUID: "u1", MACs: []boot.MAC{"52:54:00:00:00:01"}, Network: boot.Network{Name: rack.Name}}
+			if tc.six {
+				p.Network.Six = &boot.Place{Address: netip.MustParsePrefix("fd00::1/64")}
+			}
+			store, log := &oneSession{}, &text{}
+			d := &daemon{
+				c: Config{Logger: slog.New(slog.NewTextHandler(log, nil))}, loops: session.NewLoops(), source: &alone{st: boot.NewState([]boot.Segment{rack}, nil, nil)},
+				sessions: session.New(session.Options{Store: store, Now: time.Now, Logger: slog.New(slog.DiscardHandler), Log: emptyLog(t)}),
+			}
+			d.metrics = newMetrics(d)
+			now := time.Now()
+			d.watchLoop(p, boot.StageDHCP, now)
+			for range 10 {
+				if log.has("level=WARN") {
+					t.Error("it's said too early")
+				}
+				tc.boot(d, p, now)
+				now = now.Add(time.Minute)
+				d.watchLoop(p, boot.StageDHCP, now)
+			}
+			_ = d.sessions.Check(t.Context(), p, boot.Claims{}) // Any change writes what waits.
+			if got := store.written.Progress.Report; !strings.Contains(got, tc.report) || len(got) == session.MaxMessage || tc.says == "" && got != "" {
+				t.Errorf("%s: the session says %q", tc.reason, got)
+			}
+			if got := log.has("level=WARN"); got != (tc.says != "") || !log.has(tc.says) || got && !(log.has("entry=lab/m1 ") && log.has("52:54:00:00:00:01") && log.has("times=10 ")) {
+				t.Errorf("%s: the log says %s", tc.reason, log.b.String())
+			}
+			d.watchLoop(p, boot.StageBootedFromDisk, now)
+			if _, n, _ := d.loops.Began(p.Entry, true, now); n != 0 {
+				t.Error("its system runs, and it's counted on")
+			}
+		})
 	}
 }

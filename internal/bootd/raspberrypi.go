@@ -21,7 +21,7 @@ func (d *daemon) raspberryPis(l listeners) *rpiboot.Server {
 			}
 			return "http://" + netip.AddrPortFrom(asked, httpPort).String()
 		},
-		Decided: d.decided, Reached: d.metrics.reached, Now: d.c.Now, Logger: d.c.Logger,
+		Decided: d.decided, Reached: d.reached, Now: d.c.Now, Logger: d.c.Logger,
 	})
 }
 

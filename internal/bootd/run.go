@@ -314,7 +314,7 @@ func (d *daemon) http(l listeners) *httpboot.Server {
 			return "http://" + local.String()
 		},
 		Secured: d.secured(l), Installer: d.installers(l),
-		Decided: d.decided, Served: d.metrics.served, Reached: d.metrics.reached, Took: d.metrics.took, Now: d.c.Now, Logger: d.c.Logger,
+		Decided: d.decided, Served: d.metrics.served, Reached: d.reached, Took: d.metrics.took, Now: d.c.Now, Logger: d.c.Logger,
 	})
 }
 

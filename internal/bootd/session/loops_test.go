@@ -8,42 +8,57 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
-// TestLoops: a machine that's sent to its disk and comes back is counted, and said at the tenth time.
+// TestLoops: a machine that's sent somewhere and comes back, or comes to no script at all, is counted, and said at the tenth time.
 func TestLoops(t *testing.T) {
+	disk := func(l *Loops, at time.Time) { l.Told(web, LeadsToDisk, at) }
+	live := func(l *Loops, at time.Time) { l.Told(web, LeadsToLive, at) }
+	held := func(l *Loops, _ time.Time) { l.Asked(web) }
+	runs := func(l *Loops, at time.Time) { live(l, at); l.Runs(web) }
+	loaded := func(l *Loops, _ time.Time) { l.Loaded(web) }
 	cases := map[string]struct {
 		reason string
 		every  time.Duration // from one boot to the next
 		boots  int
-		told   bool
-		runs   int // A system is seen after that boot.
+		boot   func(l *Loops, at time.Time) // what comes of one; nil: nothing
+		others bool                         // Its script may be another bootd's.
+		runs   int                          // A system is seen after that boot.
 		says   int
+		lead   Lead
 	}{
-		"Nine":    {reason: "a few times is nothing", every: time.Minute, boots: 9, told: true, runs: -1},
-		"Ten":     {reason: "ten times is a loop", every: time.Minute, boots: 10, told: true, runs: -1, says: 1},
-		"Hours":   {reason: "it's said once an hour", every: 2 * time.Minute, boots: 90, told: true, runs: -1, says: 3},
-		"Slow":    {reason: "a system ran in between", every: 10 * time.Minute, boots: 50, told: true, runs: -1},
-		"Runs":    {reason: "a system was seen", every: time.Minute, boots: 15, told: true, runs: 7},
-		"NotTold": {reason: "it wasn't sent to its disk", every: time.Minute, boots: 50, runs: -1},
+		"Nine":       {reason: "a few times is nothing", every: time.Minute, boots: 9, boot: disk},
+		"Ten":        {reason: "ten times is a loop", every: time.Minute, boots: 10, boot: disk, says: 1, lead: LeadsToDisk},
+		"Hours":      {reason: "it's said once an hour", every: 2 * time.Minute, boots: 90, boot: disk, says: 3, lead: LeadsToDisk},
+		"Slow":       {reason: "a system ran in between", every: 10 * time.Minute, boots: 50, boot: disk},
+		"Runs":       {reason: "a system was seen", every: time.Minute, boots: 15, boot: disk, runs: 7},
+		"LiveNine":   {reason: "a few times is nothing here either", every: time.Minute, boots: 9, boot: live},
+		"Live":       {reason: "it crashes", every: time.Minute, boots: 10, boot: live, says: 1, lead: LeadsToLive},
+		"LiveSlow":   {reason: "it ran in between", every: 6 * time.Minute, boots: 50, boot: live},
+		"LiveRuns":   {reason: "it was heard of each time", every: time.Minute, boots: 50, boot: runs},
+		"Held":       {reason: "who is held comes back by itself", every: time.Minute, boots: 50, boot: held},
+		"LostTen":    {reason: "the first one follows on none", every: 20 * time.Second, boots: 10},
+		"Lost":       {reason: "no script at all", every: 20 * time.Second, boots: 11, says: 1, lead: LeadsNowhere},
+		"LostHours":  {reason: "it's said once an hour", every: 2 * time.Minute, boots: 90, says: 3, lead: LeadsNowhere},
+		"LostSlow":   {reason: "somebody starts it now and then", every: 6 * time.Minute, boots: 50},
+		"Elsewhere":  {reason: "another bootd may have given the script", every: time.Minute, boots: 50, others: true},
+		"LostLoaded": {reason: "it had its first stage of this one", every: time.Minute, boots: 11, boot: loaded, others: true, says: 1, lead: LeadsNowhere},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			l, now, says := NewLoops(), time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC), 0
 			for i := range tc.boots {
-				if tc.told {
-					l.Told(web, now)
+				if tc.boot != nil {
+					tc.boot(l, now)
 				}
 				now = now.Add(tc.every)
-				if i == tc.runs {
+				if i > 0 && i == tc.runs {
 					l.Runs(web)
 				}
-				if n, say := l.Began(web, now); say {
-					says++
-					if n < loopReturns {
-						t.Errorf("%d times", n)
-					}
+				lead, n, say := l.Began(web, !tc.others, now)
+				if !say {
+					continue
 				}
-				if _, say := l.Began(web, now); say {
-					t.Error("one boot is counted twice")
+				if says++; n < loopReturns || lead != tc.lead {
+					t.Errorf("%d times, to %d", n, lead)
 				}
 			}
 			if says != tc.says {
@@ -56,11 +71,41 @@ func TestLoops(t *testing.T) {
 	}
 }
 
+// TestLoopsCountBoots: firmware that begins several times a boot, as by each of its NICs, comes back from its disk once.
+func TestLoopsCountBoots(t *testing.T) {
+	l, now := NewLoops(), time.Unix(1, 0)
+	for i := range loopReturns {
+		l.Told(web, LeadsToDisk, now)
+		now = now.Add(time.Minute)
+		for nic := range 3 {
+			lead, n, say := l.Began(web, true, now)
+			if nic == 0 && (lead != LeadsToDisk || n != i+1 || say != (n == loopReturns)) || nic > 0 && (lead != LeadsNowhere || n != nic) {
+				t.Errorf("boot %d, NIC %d: %d times, to %d, said %t", i, nic, n, lead, say)
+			}
+		}
+	}
+	l.Told(web, LeadsToLive, now)
+	if _, n, _ := l.Began(web, true, now); n != 1 {
+		t.Errorf("another mode counts on at %d", n)
+	}
+}
+
+// TestLoopsForget: of a machine that has come to its script, and to nothing that it may come back from, nothing is kept.
+func TestLoopsForget(t *testing.T) {
+	l := NewLoops()
+	l.Began(web, true, time.Unix(1, 0))
+	l.Loaded(web)
+	if l.Asked(web); len(l.of) > 0 {
+		t.Error(l.of)
+	}
+}
+
 // TestLoopsAreBounded: whatever comes by, so many are remembered.
 func TestLoopsAreBounded(t *testing.T) {
 	l := NewLoops()
 	for i := range maxLoops + 9 {
-		l.Told(boot.Name{Name: strconv.Itoa(i)}, time.Unix(1, 0))
+		l.Told(boot.Name{Name: strconv.Itoa(i)}, LeadsToDisk, time.Unix(1, 0))
+		l.Began(boot.Name{Name: "b" + strconv.Itoa(i)}, true, time.Unix(1, 0))
 	}
 	if len(l.of) > maxLoops {
 		t.Error(len(l.of))
