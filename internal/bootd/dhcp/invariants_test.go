@@ -3,6 +3,7 @@ package dhcp
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -150,13 +151,20 @@ func unproxied(got raw) []string {
 	return bad
 }
 
-// mutations are a packet's neighbours: cut anywhere, an option dropped, doubled, emptied, the class in other letters.
+// mutations are a packet's neighbours: cut anywhere, an option dropped, doubled, emptied, the class in other letters, octets of it at random.
 func mutations(data []byte) map[string][]byte {
 	p, out := raw(data), map[string][]byte{}
 	for n := range data {
 		if n >= rawOptions || n%16 == 0 {
 			out[fmt.Sprintf("cut at %d", n)] = data[:n]
 		}
+	}
+	for seed := range uint64(16) {
+		changed, random := bytes.Clone(data), rand.New(rand.NewPCG(seed, uint64(len(data)))) //nolint:gosec // The same ones each time.
+		for range 1 << (seed % 8) {
+			changed[random.IntN(len(changed))] = byte(random.Uint32())
+		}
+		out[fmt.Sprintf("random octets %d", seed)] = changed
 	}
 	list, end, _ := p.options()
 	for _, o := range list {
@@ -197,5 +205,5 @@ func TestMutations(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d packets", n)
+	t.Logf("\n| bootd: a packet of DHCP is cut off, or changed at random | %d | %d |", n, n)
 }
