@@ -143,9 +143,10 @@ bench: ## One line a figure: "figure NAME VALUE UNIT". ONLY=REGEX runs some.
 	@exec $(CACHE)/bench $(if $(ONLY),-only '$(ONLY)')
 
 .PHONY: bench-peers
-bench-peers: ## bootd beside the boot servers that people have, as root, by a harness in HARNESS=DIR. SUITES=dhcp,tftp,http runs some.
+bench-peers: ## bootd beside the boot servers that people have, as root, by a harness in HARNESS=DIR, then "make bench ONLY=storm". SUITES=dhcp,tftp,http runs some of the former alone.
 	@mkdir -p $(CACHE)/peers && $(GO) build -tags bootd -o $(CACHE)/peers/ ./cmd/bootd ./test/bench/peers ./test/bench/peers/nethttp
 	@exec $(CACHE)/peers/peers -harness '$(or $(HARNESS),../shared/bench)' -scratch $(CACHE)/../bench-peers -programs $(CACHE)/peers $(if $(SUITES),-suites '$(SUITES)')
+	@$(if $(SUITES),:,$(MAKE) bench ONLY=storm)
 
 .PHONY: build
 build: ## The three programs, static, into bin/.
