@@ -47,8 +47,16 @@ func (d *daemon) watchLoop(p *boot.Plan, stage boot.Stage, at time.Time) {
 		if !say {
 			return
 		}
-		what, why := looped(lead, times)
-		d.c.Logger.Warn(what, "entry", p.Entry.String(), "macs", p.MACs, "times", times, "why", why)
+		why := looped(lead, times)
+		log := d.c.Logger.With("entry", p.Entry.String(), "macs", p.MACs, "times", times, "why", why)
+		switch lead {
+		case session.LeadsToDisk:
+			log.Warn("a machine doesn't boot its disk")
+		case session.LeadsToLive:
+			log.Warn("a machine doesn't stay in its live system")
+		case session.LeadsNowhere:
+			log.Warn("a machine doesn't come to its boot script")
+		}
 		d.sessions.Sight(p.Entry, session.Sighting{Kind: session.SawReport, At: at, Message: why, Live: p.Mode == boot.ModeLive})
 	}
 }
@@ -64,14 +72,14 @@ func (d *daemon) asksUs(p *boot.Plan) bool {
 	return ok && g.GivesAddresses()
 }
 
-// looped is what is said of a machine that loops, and what to look at.
-func looped(lead session.Lead, times int) (what, why string) {
+// looped is what came of the boots of a machine that loops, and what to look at.
+func looped(lead session.Lead, times int) string {
 	switch lead {
 	case session.LeadsToDisk:
-		return "a machine doesn't boot its disk", fmt.Sprintf("it was sent to its disk %d times within an hour, and its firmware came back to the network each time: is there a system on the disk, and does localBoot suit its firmware?", times)
+		return fmt.Sprintf("it was sent to its disk %d times within an hour, and its firmware came back to the network each time: is there a system on the disk, and does localBoot suit its firmware?", times)
 	case session.LeadsToLive:
-		return "a machine doesn't stay in its live system", fmt.Sprintf("it was given its live system %d times within an hour, and its firmware came back to the network each time: see its console for what resets it", times)
+		return fmt.Sprintf("it was given its live system %d times within an hour, and its firmware came back to the network each time: see its console for what resets it", times)
 	case session.LeadsNowhere:
 	}
-	return "a machine doesn't come to its boot script", fmt.Sprintf("its firmware began anew %d times within an hour, and never asked this bootd for its script: see its console for whether its first stage arrives (UDP 69, TCP 8480), and whether it runs", times)
+	return fmt.Sprintf("its firmware began anew %d times within an hour, and never asked this bootd for its script: see its console for whether its first stage arrives (UDP 69, TCP 8480), and whether it runs", times)
 }

@@ -51,7 +51,6 @@ func (s noSessions) Consume(context.Context, *boot.Plan, boot.Claims) error { re
 func (s noSessions) OpenAndConsume(context.Context, *boot.Plan, boot.Claims, boot.Exchange) error {
 	return s.said("OpenAndConsume")
 }
-
 func (s noSessions) Deliver(context.Context, *boot.Plan, boot.Claims) error { return s.said("Deliver") }
 func (s noSessions) Check(context.Context, *boot.Plan, boot.Claims) error   { return s.said("Check") }
 func (s noSessions) Unended(context.Context, *boot.Plan, boot.Claims) error { return s.said("Unended") }

@@ -162,7 +162,7 @@ func mutations(data []byte) map[string][]byte {
 	for seed := range uint64(16) {
 		changed, random := bytes.Clone(data), rand.New(rand.NewPCG(seed, uint64(len(data)))) //nolint:gosec // The same ones each time.
 		for range 1 << (seed % 8) {
-			changed[random.IntN(len(changed))] = byte(random.Uint32())
+			changed[random.IntN(len(changed))] = byte(random.IntN(256)) //nolint:gosec // An octet.
 		}
 		out[fmt.Sprintf("random octets %d", seed)] = changed
 	}

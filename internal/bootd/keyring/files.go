@@ -33,8 +33,8 @@ func replaceFile(path string, b []byte, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, os.Chtimes(made, at, at), f.Sync(), f.Close()); err != nil {
+	_, wrote := f.Write(b)
+	if err := errors.Join(wrote, os.Chtimes(made, at, at), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return errors.Join(os.Rename(made, path), syncFile(filepath.Dir(path)))

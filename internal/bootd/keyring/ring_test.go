@@ -20,7 +20,7 @@ func noon() time.Time { return time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC) }
 // key of so many equal bytes as a key has.
 func key(b byte) []byte { return bytes.Repeat([]byte{b}, size) }
 
-// fresh are keys of n, o, p, …
+// fresh are keys of n, o, p and so on.
 func fresh() *bytes.Reader {
 	return bytes.NewReader(bytes.Join([][]byte{key('n'), key('o'), key('p')}, nil))
 }

@@ -57,7 +57,8 @@ func TestLoops(t *testing.T) {
 				if !say {
 					continue
 				}
-				if says++; n < loopReturns || lead != tc.lead {
+				says++
+				if n < loopReturns || lead != tc.lead {
 					t.Errorf("%d times, to %d", n, lead)
 				}
 			}
@@ -95,7 +96,8 @@ func TestLoopsForget(t *testing.T) {
 	l := NewLoops()
 	l.Began(web, true, time.Unix(1, 0))
 	l.Loaded(web)
-	if l.Asked(web); len(l.of) > 0 {
+	l.Asked(web)
+	if len(l.of) > 0 {
 		t.Error(l.of)
 	}
 }

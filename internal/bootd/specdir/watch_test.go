@@ -85,6 +85,7 @@ func TestRunServesSoon(t *testing.T) {
 // turning are keys that say when they're kept.
 type turning struct {
 	oneKey
+
 	kept chan context.Context
 }
 
