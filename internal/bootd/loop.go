@@ -2,6 +2,7 @@ package bootd
 
 import (
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -28,7 +29,7 @@ func (d *daemon) Sent(n boot.Name, bytes int64) { d.sessions.Sent(n, bytes) }
 
 // reached is told where HTTP and TFTP saw a machine's boot.
 func (d *daemon) reached(p *boot.Plan, stage boot.Stage, at time.Time) {
-	if stage == boot.StageScript {
+	if stage == boot.StageScript || stage == boot.StageKernel { // A Raspberry Pi comes to no script.
 		d.loops.Asked(p.Entry)
 	}
 	d.metrics.reached(p, stage, at)
@@ -36,14 +37,14 @@ func (d *daemon) reached(p *boot.Plan, stage boot.Stage, at time.Time) {
 
 // watchLoop says once an hour of a machine that begins to boot again and again, and comes to no script, no disk or no live system. That's all: what
 // it's told stays as it is.
-func (d *daemon) watchLoop(p *boot.Plan, stage boot.Stage, at time.Time) {
+func (d *daemon) watchLoop(p *boot.Plan, stage boot.Stage, fw boot.Firmware, at time.Time) {
 	switch stage { //nolint:exhaustive // The others say nothing about where a boot leads.
 	case boot.StageBootedFromDisk:
 		d.loops.Runs(p.Entry)
 	case boot.StageFirmware:
 		d.loops.Loaded(p.Entry)
 	case boot.StageDHCP:
-		lead, times, say := d.loops.Began(p.Entry, d.asksUs(p), at)
+		lead, times, say := d.loops.Began(p.Entry, d.asksUs(p, fw), at)
 		if !say {
 			return
 		}
@@ -61,15 +62,25 @@ func (d *daemon) watchLoop(p *boot.Plan, stage boot.Stage, at time.Time) {
 	}
 }
 
-// asksUs says that a machine which took its address of this bootd asks it, and no other, for its script. Where another server gives the addresses, or it
-// has one of each family, each may be somebody else's.
-func (d *daemon) asksUs(p *boot.Plan) bool {
+// asksUs says that a machine which took its address of this bootd asks it, and no other, for its script. Where another server gives the addresses, it
+// has one of each family, or another bootd may be behind the address that's told, each may be somebody else's. Nor does firmware ask that was named no file.
+func (d *daemon) asksUs(p *boot.Plan, fw boot.Firmware) bool {
 	st := d.state()
-	if st == nil || p.Network.Six != nil {
+	if st == nil || p.Network.Six != nil || d.c.HTTPListen == "" || !d.hasFirst(p, fw) {
+		return false
+	}
+	if a := d.c.Advertise; a.IsValid() && !d.own.has(a, net.InterfaceAddrs) {
 		return false
 	}
 	g, ok := st.Segment(p.Network.Name)
 	return ok && g.GivesAddresses()
+}
+
+// hasFirst says whether there's a first stage for a machine whatever it's told to boot. What has shim alone for want of anything else has none for
+// its disk.
+func (d *daemon) hasFirst(p *boot.Plan, fw boot.Firmware) bool {
+	f := d.firstStages()
+	return fw.Kind == boot.FirmwareRaspberryPi || f.Unsigned(p.FirstStage, fw) != "" || p.FirstStage == boot.FirstStageShim && f.Signed(p.FirstStage, fw) != ""
 }
 
 // looped is what came of the boots of a machine that loops, and what to look at.

@@ -324,7 +324,7 @@ func (d *daemon) Seen(p *boot.Plan, stage boot.Stage, fw boot.Firmware, at time.
 		d.metrics.reached(p, stage, at)
 	}
 	d.activity.saw(stage)
-	d.watchLoop(p, stage, at)
+	d.watchLoop(p, stage, fw, at)
 	if k, ok := kindOf(stage); ok {
 		d.sessions.Sight(p.Entry, session.Sighting{
 			Kind: k, At: at, Installed: d.installed(p), Live: p.Mode == boot.ModeLive, Silent: p.SilentInstaller, Firmware: string(fw.Kind), Arch: string(fw.Arch),

@@ -146,7 +146,7 @@ func (s *Server) Own(name string, client, ours netip.Addr) (tftp.OwnFile, bool) 
 		}
 		x, err := s.open(ctx, b, c, f, ours)
 		x.Name, x.First = f.Name, f.First()
-		if f.Counts() && !c.Live() { // What netboots each time has no session that would say so.
+		if err == nil && f.Counts() && !c.Live() { // What netboots each time has no session that would say so.
 			x.Arrived = func(bytes int64) { s.o.Sightings.Sent(c.Plan.Entry, bytes) }
 		}
 		return x, err
