@@ -68,12 +68,14 @@ func (g *Gate) Data(ctx context.Context, c Caller) error {
 		return err
 	}
 	switch {
-	case !c.Owns():
+	case c.Live():
 		return nil
-	case c.Plan.AsksLater():
+	case !c.Plan.AsksLater(): // Also of a boot that has just used its grant here, as far as this bootd knows.
+		return g.o.Sessions.Unended(ctx, c.Plan, c.Claims)
+	case c.Owns():
 		return g.o.Sessions.Check(ctx, c.Plan, c.Claims)
 	}
-	return g.o.Sessions.Unended(ctx, c.Plan, c.Claims)
+	return nil
 }
 
 // Begin consumes the grant, unless the same boot did. A boot that has reported its install doesn't begin a second one.

@@ -135,11 +135,11 @@ func TestFiles(t *testing.T) {
 			reason: "a live boot has no grant to consume", change: live, path: "image", status: 200, body: "0123456789",
 		},
 		"UserData": {
-			reason: "user data consumes", path: "user-data", status: 200, body: "#cloud-config\n{}\n", calls: []string{"consume"},
+			reason: "user data consumes", path: "user-data", status: 200, body: "#cloud-config\n{}\n", calls: []string{"consume", "unended"},
 		},
 		"UserDataCondition": {
 			reason: "nobody has it already, whatever is said: a 304 would count as given", path: "user-data", header: []string{"If-None-Match", "*"},
-			status: 200, body: "#cloud-config\n{}\n", calls: []string{"consume"},
+			status: 200, body: "#cloud-config\n{}\n", calls: []string{"consume", "unended"},
 		},
 		"UserDataHead": {
 			reason: "not even its length before", method: http.MethodHead, path: "user-data", status: 200,
@@ -206,7 +206,7 @@ func TestFiles(t *testing.T) {
 		},
 		"NetworkConfig": {
 			reason: "it consumes like all of the data", change: func(r *rig) { r.data["network-config"] = []byte("version: 2\n") },
-			path: "network-config", status: 200, body: "version: 2\n", calls: []string{"consume"},
+			path: "network-config", status: 200, body: "version: 2\n", calls: []string{"consume", "unended"},
 		},
 		"NetworkOfNobody": {
 			reason: "an entry that says no interface has none", change: owned, path: "nmstate", status: 404, calls: []string{"unended"},

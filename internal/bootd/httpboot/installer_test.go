@@ -50,7 +50,7 @@ func TestInstaller(t *testing.T) {
 				t.Errorf("the answers: %d %q", got.status, got.body)
 			}
 			r.sighted(session.SawData, noted) // It's noted once all of it went out.
-			if diff := cmp.Diff([]string{"open " + r.nonce(), "consume " + r.nonce()}, r.sessions.calls); diff != "" {
+			if diff := cmp.Diff([]string{"open " + r.nonce(), "consume " + r.nonce(), "unended"}, r.sessions.calls); diff != "" {
 				t.Errorf("what its answers did to the grant, -want, +got:\n%s", diff)
 			}
 			r.sessions.err = boot.ErrConsumed
