@@ -57,7 +57,7 @@ func freePort(t *testing.T) string {
 func config(t *testing.T) Config {
 	t.Helper()
 	return Config{
-		Name: "b", StateDir: t.TempDir(), DHCPListen: freePort(t), TFTPListen: freePort(t), HTTPListen: freePort(t),
+		Name: "b", StateDir: t.TempDir(), DHCPListen: freeUDP(t), TFTPListen: freeUDP(t), HTTPListen: freePort(t),
 		TFTPDir: t.TempDir(), Artifacts: artifacts.Guard{Local: true}, TraceBytes: 1 << 20,
 	}
 }
