@@ -44,7 +44,7 @@ func (d *daemon) watchLoop(p *boot.Plan, stage boot.Stage, fw boot.Firmware, at 
 	case boot.StageFirmware:
 		d.loops.Loaded(p.Entry)
 	case boot.StageDHCP:
-		lead, times, say := d.loops.Began(p.Entry, d.asksUs(p, fw), at)
+		lead, times, say := d.loops.Began(p.Entry, func() bool { return d.asksUs(p, fw) }, at)
 		if !say {
 			return
 		}

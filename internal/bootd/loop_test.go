@@ -94,7 +94,7 @@ func TestLoop(t *testing.T) {
 				t.Errorf("%s: the log says %s", tc.reason, log.b.String())
 			}
 			d.watchLoop(p, boot.StageBootedFromDisk, boot.Firmware{}, now)
-			if _, n, _ := d.loops.Began(p.Entry, true, now); n != 0 {
+			if _, n, _ := d.loops.Began(p.Entry, func() bool { return true }, now); n != 0 {
 				t.Error("its system runs, and it's counted on")
 			}
 		})

@@ -101,9 +101,8 @@ func sources(c Config, cache *artifacts.Cache, report func(boot.Segment) kubesou
 		served = before.state.Len()
 	}
 	return kubesource.New(kubesource.Options{
-		Served: served,
-		Kube:   kube, Name: c.Name, Namespace: c.Namespace, Node: c.NodeLabels, Version: c.Version,
-		Advertise: advertised(c.Advertise), Report: report, Cache: cache.Report, Warning: before.warning(), Now: c.Now, Logger: c.Logger,
+		Kube: kube, Name: c.Name, Namespace: c.Namespace, Node: c.NodeLabels, Version: c.Version,
+		Advertise: advertised(c.Advertise), Report: report, Cache: cache.Report, Warning: before.warning(), Served: served, Now: c.Now, Logger: c.Logger,
 	}, m, onState), m, nil
 }
 

@@ -75,40 +75,31 @@ type Files struct {
 }
 
 // Shim for an architecture.
-func (f Files) Shim(a boot.Arch) string {
-	switch a {
-	case boot.AMD64:
-		return f.ShimAMD64
-	case boot.ARM64:
-		return f.ShimARM64
-	}
-	return ""
-}
+func (f Files) Shim(a boot.Arch) string { return by(a, f.ShimAMD64, f.ShimARM64) }
 
 // Native is the iPXE with drivers of its own for an architecture.
-func (f Files) Native(a boot.Arch) string {
+func (f Files) Native(a boot.Arch) string { return by(a, f.NativeAMD64, f.NativeARM64) }
+
+// by gives the file of an architecture; "" for one that has none.
+func by(a boot.Arch, amd64, arm64 string) string {
 	switch a {
 	case boot.AMD64:
-		return f.NativeAMD64
+		return amd64
 	case boot.ARM64:
-		return f.NativeARM64
+		return arm64
 	}
 	return ""
 }
 
 // For gives the first stage of a firmware of whose machine nothing is said.
 func (f Files) For(fw boot.Firmware) string {
-	switch {
-	case fw.Kind == boot.FirmwareBIOS:
+	switch fw.Kind { //nolint:exhaustive // The others are UEFI.
+	case boot.FirmwareBIOS:
 		return f.BIOS
-	case fw.Kind == boot.FirmwareUnknown || fw.Kind == boot.FirmwareRaspberryPi:
+	case boot.FirmwareUnknown, boot.FirmwareRaspberryPi:
 		return ""
-	case fw.Arch == boot.AMD64:
-		return f.UEFIAMD64
-	case fw.Arch == boot.ARM64:
-		return f.UEFIARM64
 	}
-	return ""
+	return by(fw.Arch, f.UEFIAMD64, f.UEFIARM64)
 }
 
 // Unsigned gives the first stage of a machine's firmware that runs anything; "" where there's none. A machine that is to run what's signed

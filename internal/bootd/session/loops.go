@@ -140,9 +140,9 @@ func (l *Loops) Loaded(n boot.Name) {
 }
 
 // Began takes note of a machine's firmware that begins to boot from the network. It gives what its last boot came to where that was a moment ago, how often
-// it did so within an hour, and whether it's time to say so. asksUs says that its script can be no other bootd's: otherwise a boot without one counts
-// where it had its first stage of us.
-func (l *Loops) Began(n boot.Name, asksUs bool, at time.Time) (lead Lead, times int, say bool) {
+// it did so within an hour, and whether it's time to say so. asksUs says that its script can be no other bootd's, and is asked
+// where that decides: otherwise a boot without one counts where it had its first stage of us.
+func (l *Loops) Began(n boot.Name, asksUs func() bool, at time.Time) (lead Lead, times int, say bool) {
 	machine := l.number(n)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -156,7 +156,7 @@ func (l *Loops) Began(n boot.Name, asksUs bool, at time.Time) (lead Lead, times 
 	case x.began == 0:
 	case now.since(x.began) > soonAfter: // Whatever it did meanwhile.
 		x.lost.forget()
-	case asksUs || x.loaded:
+	case x.loaded || asksUs():
 		times, say = x.lost.add(now)
 	}
 	x.told, x.began, x.loaded = 0, now, false // Firmware may begin more than once a boot.

@@ -53,7 +53,7 @@ func TestLoops(t *testing.T) {
 				if i > 0 && i == tc.runs {
 					l.Runs(web)
 				}
-				lead, n, say := l.Began(web, !tc.others, now)
+				lead, n, say := l.Began(web, func() bool { return !tc.others }, now)
 				if !say {
 					continue
 				}
@@ -79,14 +79,14 @@ func TestLoopsCountBoots(t *testing.T) {
 		l.Told(web, LeadsToDisk, now)
 		now = now.Add(time.Minute)
 		for nic := range 3 {
-			lead, n, say := l.Began(web, true, now)
+			lead, n, say := l.Began(web, func() bool { return true }, now)
 			if nic == 0 && (lead != LeadsToDisk || n != i+1 || say != (n == loopReturns)) || nic > 0 && (lead != LeadsNowhere || n != nic) {
 				t.Errorf("boot %d, NIC %d: %d times, to %d, said %t", i, nic, n, lead, say)
 			}
 		}
 	}
 	l.Told(web, LeadsToLive, now)
-	if _, n, _ := l.Began(web, true, now); n != 1 {
+	if _, n, _ := l.Began(web, func() bool { return true }, now); n != 1 {
 		t.Errorf("another mode counts on at %d", n)
 	}
 }
@@ -94,7 +94,7 @@ func TestLoopsCountBoots(t *testing.T) {
 // TestLoopsForget: of a machine that has come to its script, and to nothing that it may come back from, nothing is kept.
 func TestLoopsForget(t *testing.T) {
 	l := NewLoops()
-	l.Began(web, true, time.Unix(1, 0))
+	l.Began(web, func() bool { return true }, time.Unix(1, 0))
 	l.Loaded(web)
 	l.Asked(web)
 	if len(l.of) > 0 {
@@ -107,7 +107,7 @@ func TestLoopsAreBounded(t *testing.T) {
 	l := NewLoops()
 	for i := range maxLoops + 9 {
 		l.Told(boot.Name{Name: strconv.Itoa(i)}, LeadsToDisk, time.Unix(1, 0))
-		l.Began(boot.Name{Name: "b" + strconv.Itoa(i)}, true, time.Unix(1, 0))
+		l.Began(boot.Name{Name: "b" + strconv.Itoa(i)}, func() bool { return true }, time.Unix(1, 0))
 	}
 	if len(l.of) > maxLoops {
 		t.Error(len(l.of))
