@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/durable"
 )
 
 // A Level says how much a file is needed.
@@ -227,7 +229,7 @@ func (c *Cache) recall() map[string]time.Time {
 }
 
 // fresh is the end of a file's name while it's written.
-const fresh = ".new"
+const fresh = durable.Unfinished
 
 // note writes down when files were last used, where that changed.
 func (c *Cache) note() {
@@ -243,12 +245,8 @@ func (c *Cache) note() {
 	c.stale = false
 	c.mu.Unlock()
 	b, err := json.Marshal(used)
-	path := filepath.Join(c.o.Dir, usedFile)
 	if err == nil {
-		err = os.WriteFile(path+fresh, b, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(path+fresh, path)
+		err = durable.Write(filepath.Join(c.o.Dir, usedFile), b)
 	}
 	if err != nil { // It's tried again at the next use.
 		c.o.Logger.Warn("cannot write down when artifacts were last used; after a restart others may go first when there's no room", "error", err.Error())

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/durable"
 )
 
 const (
@@ -186,26 +187,12 @@ func (h *Holders) keep() error {
 	h.mu.Unlock()
 	b, err := json.Marshal(all)
 	if err == nil {
-		err = written(h.path, b)
+		err = durable.Write(h.path, b)
 	}
 	if err != nil {
 		h.mu.Lock()
 		h.changed = true
 		h.mu.Unlock()
-	}
-	return err
-}
-
-// written puts bytes in the place of a file, once they're on the disk.
-func written(path string, b []byte) error {
-	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(path+".new", path)
 	}
 	return err
 }

@@ -9,13 +9,13 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/durable"
 )
 
 const (
@@ -235,31 +235,12 @@ func (l *Learnt) keep() error {
 	l.mu.Unlock()
 	b, err := json.Marshal(texts)
 	if err == nil {
-		err = replace(l.path, b)
+		err = durable.Write(l.path, b)
 	}
 	if err != nil {
 		l.mu.Lock()
 		l.changed = true
 		l.mu.Unlock()
-	}
-	return err
-}
-
-// replace puts a file in the place of another, once it's on the disk.
-func replace(path string, b []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(b)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
 	}
 	return err
 }

@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/durable"
 )
 
 // A Verdict says whether a segment may begin.
@@ -136,22 +136,13 @@ func readMarks(path string, log *slog.Logger) (map[boot.Name]bool, bool) {
 	return marks, true
 }
 
-// writeMarks replaces the file as a whole.
+// writeMarks writes them down.
 func writeMarks(path string, names []boot.Name) error {
 	b, err := json.Marshal(names) //nolint:musttag // The domain's own names are the format.
 	if err != nil {
 		return fmt.Errorf("cannot encode the networks that have begun: %w", err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("cannot write down which networks have begun: %w", err)
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.Write(b)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("cannot write down which networks have begun: %w", err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := durable.Write(path, b); err != nil {
 		return fmt.Errorf("cannot write down which networks have begun: %w", err)
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/durable"
 )
 
 // Files are the sessions of a bootd without an API: a folder with one JSON file for each. Each is replaced as a whole and is on the
@@ -188,11 +189,9 @@ func (f *Files) write(r Record) (Record, error) {
 	if err != nil {
 		return Record{}, fmt.Errorf("cannot encode the session of %s: %w", r.Name, err)
 	}
-	file, err := replaceFile(filepath.Join(f.dir, f.file(r.Name)), append(b, '\n'))
-	if err != nil {
+	if err := durable.Write(filepath.Join(f.dir, f.file(r.Name)), append(b, '\n')); err != nil {
 		return Record{}, fmt.Errorf("cannot write the session of %s: %w", r.Name, err)
 	}
-	_ = file.Close() // It's on the disk already.
 	f.mu.Lock()
 	f.records[r.Name] = r
 	f.writes++

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/durable"
 )
 
 // entry is one line of the log.
@@ -62,7 +63,7 @@ func OpenLog(path string) (*Log, error) {
 	if l.file, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return nil, fmt.Errorf("cannot open the log of consumed grants: %w", err)
 	}
-	if err := errors.Join(l.file.Truncate(good), seekEnd(l.file), l.file.Sync(), syncDir(filepath.Dir(path))); err != nil {
+	if err := errors.Join(l.file.Truncate(good), seekEnd(l.file), l.file.Sync(), durable.Sync(filepath.Dir(path))); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot prepare the log of consumed grants %q: %w", path, err), l.file.Close())
 	}
 	l.size = good
@@ -242,12 +243,16 @@ func (l *Log) compact() error {
 			lines += n
 		}
 	}
-	f, err := replaceFile(l.path, b.Bytes())
+	size := int64(b.Len())
+	f, err := durable.Open(l.path, func(f *os.File) error {
+		_, err := b.WriteTo(f)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("cannot compact the log of consumed grants: %w", err)
 	}
 	_ = l.file.Close() // The old file; nothing is waiting to be written to it.
-	l.file, l.byEntry, l.size, l.lines = f, keep, int64(b.Len()), lines
+	l.file, l.byEntry, l.size, l.lines = f, keep, size, lines
 	return nil
 }
 
@@ -275,34 +280,7 @@ func (l *Log) Close() error {
 	return l.file.Close()
 }
 
-// replaceFile puts b in the place of path, so that after a power cut it's the old file or the new one,
-// and returns the new one, open at its end.
-func replaceFile(path string, b []byte) (*os.File, error) {
-	tmp := path + ".new"
-	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Sync()); err == nil {
-		err = errors.Join(os.Rename(tmp, path), syncDir(filepath.Dir(path)))
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
 func seekEnd(f *os.File) error {
 	_, err := f.Seek(0, io.SeekEnd)
 	return err
-}
-
-// syncDir makes a new name in a folder survive a power cut.
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

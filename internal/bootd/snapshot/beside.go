@@ -13,6 +13,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot/pieces"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/durable"
 )
 
 // What a source knows of a state that isn't in it lies beside the snapshot, in a file of its own: earlier programs read the snapshot all the
@@ -79,7 +80,7 @@ func (s *Snapshot) saveBeside(text []byte) error {
 	sum.Write(id)
 	sum.Write(text)
 	head := append(sum.Sum([]byte(besideFormat)), id...)
-	return s.replace(besideName, func(f *os.File) error {
+	return durable.Replace(filepath.Join(s.dir, besideName), func(f *os.File) error {
 		_, err := f.Write(head)
 		if err == nil {
 			_, err = f.Write(text)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/durable"
 )
 
 const (
@@ -141,7 +142,7 @@ func (s *Snapshot) save(st *boot.State, keys [][]byte) error {
 	s.last = known{} // Whichever of the two it is, should this fail.
 	id, err := newID()
 	if err == nil {
-		err = s.replace(fileName, func(f *os.File) error { return encode(f, st, keys, id) })
+		err = durable.Replace(filepath.Join(s.dir, fileName), func(f *os.File) error { return encode(f, st, keys, id) })
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the snapshot: %w", err)
@@ -151,34 +152,4 @@ func (s *Snapshot) save(st *boot.State, keys [][]byte) error {
 		return fmt.Errorf("cannot remove the snapshot of an earlier program: %w", err)
 	}
 	return nil
-}
-
-// replace puts a file in the place of the one before, as a whole.
-func (s *Snapshot) replace(name string, encode func(*os.File) error) error {
-	path := filepath.Join(s.dir, name)
-	err := write(path+".new", encode)
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err != nil {
-		return err
-	}
-	return syncDir(s.dir)
-}
-
-func write(path string, encode func(*os.File) error) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	return errors.Join(encode(f), f.Sync(), f.Close())
-}
-
-// syncDir makes a new name in a folder survive a power cut.
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/durable"
 )
 
 // confirmFolder, in the state folder, holds what people have confirmed and nobody has taken yet.
@@ -117,8 +118,7 @@ func (s *Source) confirm(refused string) (taken bool) {
 			answer = "refused: " + err.Error()
 		}
 		s.o.Logger.Info("a machine was confirmed", "answer", answer)
-		if err := errors.Join(os.WriteFile(filepath.Join(dir, name+".new"), []byte(answer), 0o600),
-			os.Rename(filepath.Join(dir, name+".new"), filepath.Join(dir, name+".answer")), os.Remove(path)); err != nil {
+		if err := errors.Join(durable.Write(filepath.Join(dir, name+".answer"), []byte(answer)), os.Remove(path)); err != nil {
 			s.o.Logger.Warn("a confirmation can't be answered", "error", err.Error())
 		}
 		taken = true

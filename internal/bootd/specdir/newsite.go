@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/durable"
 )
 
 // openSpec opens the record beside the specs, by open, unless this site has begun with one record alone.
@@ -75,7 +77,7 @@ func writeMark(path string) error {
 	if err != nil {
 		return fmt.Errorf("cannot note that this is a new site: %w", err)
 	}
-	if err := errors.Join(f.Sync(), f.Close(), syncDir(filepath.Dir(path))); err != nil {
+	if err := errors.Join(f.Sync(), f.Close(), durable.Sync(filepath.Dir(path))); err != nil {
 		return fmt.Errorf("cannot note that this is a new site: %w", err)
 	}
 	return nil

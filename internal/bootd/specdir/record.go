@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/durable"
 )
 
 // A grantLine is the memory of a grant, as a cluster's entry and host have it in an annotation.
@@ -168,7 +169,7 @@ func (j *journal) open() error {
 	if err != nil {
 		return fmt.Errorf("cannot open the record of grants: %w", err)
 	}
-	if err := errors.Join(f.Truncate(j.size), f.Sync(), syncDir(filepath.Dir(j.path)), syncDir(filepath.Dir(filepath.Dir(j.path)))); err != nil {
+	if err := errors.Join(f.Truncate(j.size), f.Sync(), durable.Sync(filepath.Dir(j.path)), durable.Sync(filepath.Dir(filepath.Dir(j.path)))); err != nil {
 		return errors.Join(fmt.Errorf("cannot prepare the record of grants %q: %w", j.path, err), f.Close())
 	}
 	j.file = f
@@ -288,13 +289,4 @@ func stampIn(i os.FileInfo) stamp {
 		s.device, s.inode = x.Dev, x.Ino
 	}
 	return s
-}
-
-// syncDir makes a new name in a folder survive a power cut.
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

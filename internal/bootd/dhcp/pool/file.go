@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/durable"
 )
 
 // Read gives the leases of a file; none where there's no file.
@@ -28,10 +30,7 @@ func Read(path string) ([]Lease, error) {
 func Write(path string, all []Lease) error {
 	b, err := json.Marshal(all) //nolint:musttag // As above.
 	if err == nil {
-		err = os.WriteFile(path+".new", b, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(path+".new", path)
+		err = durable.Write(path, b)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write down who has temporary addresses: %w", err)
