@@ -3,6 +3,7 @@ package bootd
 import (
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -37,18 +38,18 @@ func (d *daemon) reached(p *boot.Plan, stage boot.Stage, at time.Time) {
 
 // watchLoop says once an hour of a machine that begins to boot again and again, and comes to no script, no disk or no live system. That's all: what
 // it's told stays as it is.
-func (d *daemon) watchLoop(p *boot.Plan, stage boot.Stage, fw boot.Firmware, at time.Time) {
+func (d *daemon) watchLoop(p *boot.Plan, mac boot.MAC, stage boot.Stage, fw boot.Firmware, at time.Time) {
 	switch stage { //nolint:exhaustive // The others say nothing about where a boot leads.
 	case boot.StageBootedFromDisk:
 		d.loops.Runs(p.Entry)
 	case boot.StageFirmware:
 		d.loops.Loaded(p.Entry)
 	case boot.StageDHCP:
-		lead, times, say := d.loops.Began(p.Entry, func() bool { return d.asksUs(p, fw) }, at)
+		lead, times, say := d.loops.Began(p.Entry, session.Way{MAC: mac, Firmware: fw}, func() bool { return d.asksUs(p, fw) }, at)
 		if !say {
 			return
 		}
-		why := looped(lead, times)
+		why := d.looped(lead, times)
 		log := d.c.Logger.With("entry", p.Entry.String(), "macs", p.MACs, "times", times, "why", why)
 		switch lead {
 		case session.LeadsToDisk:
@@ -84,7 +85,7 @@ func (d *daemon) hasFirst(p *boot.Plan, fw boot.Firmware) bool {
 }
 
 // looped is what came of the boots of a machine that loops, and what to look at.
-func looped(lead session.Lead, times int) string {
+func (d *daemon) looped(lead session.Lead, times int) string {
 	switch lead {
 	case session.LeadsToDisk:
 		return fmt.Sprintf("it was sent to its disk %d times within an hour, and its firmware came back to the network each time: is there a system on the disk, and does localBoot suit its firmware?", times)
@@ -92,5 +93,20 @@ func looped(lead session.Lead, times int) string {
 		return fmt.Sprintf("it was given its live system %d times within an hour, and its firmware came back to the network each time: see its console for what resets it", times)
 	case session.LeadsNowhere:
 	}
-	return fmt.Sprintf("its firmware began anew %d times within an hour, and never asked this bootd for its script: see its console for whether its first stage arrives (UDP 69, TCP 8480), and whether it runs", times)
+	return fmt.Sprintf("its firmware began anew %d times within an hour, and never asked this bootd for its script: see its console for whether its first stage arrives%s, and whether it runs", times, ports(d.c.TFTPListen, d.c.HTTPListen))
+}
+
+// ports are those that a first stage comes by, in parentheses.
+func ports(tftp, http string) string {
+	var all []string
+	if _, port, err := net.SplitHostPort(tftp); err == nil {
+		all = append(all, "UDP "+port)
+	}
+	if _, port, err := net.SplitHostPort(http); err == nil {
+		all = append(all, "TCP "+port)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(all, ", ") + ")"
 }

@@ -49,10 +49,13 @@ func TestLoop(t *testing.T) {
 			d.Sight(p.Entry, session.Sighting{Kind: session.SawScript, At: at, Reason: boot.DecidedStale})
 		}, "", "", boot.Firmware{}, netip.Addr{}},
 		"Opened": {"the script of an install is no sight", boot.SegmentAuthoritative, false, func(d *daemon, p *boot.Plan, at time.Time) { d.reached(p, boot.StageScript, at) }, "", "", boot.Firmware{}, netip.Addr{}},
+		"Other": {"it took another server's offer", boot.SegmentAuthoritative, false, func(d *daemon, p *boot.Plan, _ time.Time) {
+			d.otherServer(p, netip.MustParseAddr("10.77.0.9"))
+		}, "", "", boot.Firmware{}, netip.Addr{}},
 		"Proxy":  {"another server may have another boot for it", boot.SegmentProxy, false, nothing, "", "", boot.Firmware{}, netip.Addr{}},
 		"Both":   {"another bootd may have its other family", boot.SegmentAuthoritative, true, nothing, "", "", boot.Firmware{}, netip.Addr{}},
 		"BothLoaded": {"it had its first stage of us", boot.SegmentAuthoritative, true, func(d *daemon, p *boot.Plan, at time.Time) {
-			d.watchLoop(p, boot.StageFirmware, boot.Firmware{}, at)
+			d.watchLoop(p, "", boot.StageFirmware, boot.Firmware{}, at)
 		}, "a machine doesn't come to its boot script", "began anew 10 times", boot.Firmware{}, netip.Addr{}},
 		"NoFile":   {"there's no first stage for its firmware, which goes on by itself", boot.SegmentAuthoritative, false, nothing, "", "", boot.Firmware{Kind: boot.FirmwareUEFI, Arch: boot.ARM64}, netip.Addr{}},
 		"Balanced": {"another bootd is behind the address that it's told", boot.SegmentAuthoritative, false, nothing, "", "", boot.Firmware{}, netip.MustParseAddr("192.0.2.1")},
@@ -77,14 +80,14 @@ func TestLoop(t *testing.T) {
 			}
 			d.metrics = newMetrics(d)
 			now := time.Now()
-			d.watchLoop(p, boot.StageDHCP, tc.firmware, now)
+			d.watchLoop(p, "", boot.StageDHCP, tc.firmware, now)
 			for range 10 {
 				if log.has("level=WARN") {
 					t.Error("it's said too early")
 				}
 				tc.boot(d, p, now)
 				now = now.Add(time.Minute)
-				d.watchLoop(p, boot.StageDHCP, tc.firmware, now)
+				d.watchLoop(p, "", boot.StageDHCP, tc.firmware, now)
 			}
 			_ = d.sessions.Check(t.Context(), p, boot.Claims{}) // Any change writes what waits.
 			if got := store.written.Progress.Report; !strings.Contains(got, tc.report) || len(got) == session.MaxMessage || tc.says == "" && got != "" {
@@ -93,8 +96,8 @@ func TestLoop(t *testing.T) {
 			if got := log.has("level=WARN"); got != (tc.says != "") || !log.has(tc.says) || got && (!log.has("entry=lab/m1 ") || !log.has("52:54:00:00:00:01") || !log.has("times=10 ")) {
 				t.Errorf("%s: the log says %s", tc.reason, log.b.String())
 			}
-			d.watchLoop(p, boot.StageBootedFromDisk, boot.Firmware{}, now)
-			if _, n, _ := d.loops.Began(p.Entry, func() bool { return true }, now); n != 0 {
+			d.watchLoop(p, "", boot.StageBootedFromDisk, boot.Firmware{}, now)
+			if _, n, _ := d.loops.Began(p.Entry, session.Way{}, func() bool { return true }, now); n != 0 {
 				t.Error("its system runs, and it's counted on")
 			}
 		})

@@ -90,6 +90,7 @@ type daemon struct {
 	trace    *trace.Ring
 	activity *activity
 	loops    *session.Loops
+	declines declines
 	sights   *dhcp.Sights
 	tftp     *tftp.Server // nil: not served
 	pis      *rpiboot.Server
@@ -319,12 +320,12 @@ func (d *daemon) http(l listeners) *httpboot.Server {
 }
 
 // Seen passes on what DHCP and TFTP saw.
-func (d *daemon) Seen(p *boot.Plan, stage boot.Stage, fw boot.Firmware, at time.Time) {
+func (d *daemon) Seen(p *boot.Plan, mac boot.MAC, stage boot.Stage, fw boot.Firmware, at time.Time) {
 	if stage != boot.StageBootedFromDisk || !d.installing(p) {
 		d.metrics.reached(p, stage, at)
 	}
 	d.activity.saw(stage)
-	d.watchLoop(p, stage, fw, at)
+	d.watchLoop(p, mac, stage, fw, at)
 	if k, ok := kindOf(stage); ok {
 		d.sessions.Sight(p.Entry, session.Sighting{
 			Kind: k, At: at, Installed: d.installed(p), Live: p.Mode == boot.ModeLive, Silent: p.SilentInstaller, Firmware: string(fw.Kind), Arch: string(fw.Arch),
@@ -332,8 +333,10 @@ func (d *daemon) Seen(p *boot.Plan, stage boot.Stage, fw boot.Firmware, at time.
 	}
 }
 
-// declined says into the session, where its owner looks, that a machine can't use its address. bootd may write no Events: the provider makes one of it.
+// declined says into the session, where its owner looks, and with the next heartbeat that a machine can't use its address. bootd may write no Events: the
+// provider makes them of it.
 func (d *daemon) declined(p *boot.Plan, mac boot.MAC, address netip.Addr, at time.Time) {
+	d.declines.add(p.Network.Name, session.Declined{Address: address.String(), MAC: mac, At: at})
 	d.sessions.Sight(p.Entry, session.Sighting{
 		Kind: session.SawReport, At: at, Live: p.Mode == boot.ModeLive,
 		Message:  "DHCPDECLINE: another machine on the segment uses address " + address.String(),
@@ -348,6 +351,7 @@ func (d *daemon) misplaced(p *boot.Plan, says string, at time.Time) {
 
 // otherServer tells a source that keeps its records alone of another server that answers its machine: that one may install it, too.
 func (d *daemon) otherServer(p *boot.Plan, server netip.Addr) {
+	d.loops.Asked(p.Entry) // Its script is that one's, too.
 	s, ok := d.source.(interface {
 		OtherServer(p *boot.Plan, server netip.Addr)
 	})

@@ -33,7 +33,7 @@ func TestHall(t *testing.T) {
 	seen := map[string]bool{}
 	c, cfg := newCable(), testConfig(testState(func(g *boot.Segment) { g.Subnets = []netip.Prefix{netip.MustParsePrefix("10.99.0.0/16")} }, plans...))
 	cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
-	cfg.Sightings = SightingsFn(func(p *boot.Plan, _ boot.Stage, _ boot.Firmware, _ time.Time) { seen[p.Entry.Name] = true })
+	cfg.Sightings = SightingsFn(func(p *boot.Plan, _ boot.MAC, _ boot.Stage, _ boot.Firmware, _ time.Time) { seen[p.Entry.Name] = true })
 	cfg.Pi = func(x Pi) { pis = append(pis, x) }
 	cfg.OtherServer = func(p *boot.Plan, _ netip.Addr) { elsewhere = append(elsewhere, p) }
 	w := newWork(New(cfg), c)

@@ -174,7 +174,7 @@ func heardBy(t *testing.T, cfg Config, st *boot.State) func(in Ingress, mods ...
 	now := testNow
 	cfg.State, cfg.Keys = func() *boot.State { return st }, func() [][]byte { return [][]byte{testKey} }
 	cfg.HTTPPort, cfg.Files, cfg.Now = 8080, testFiles, func() time.Time { return now }
-	cfg.Sightings = SightingsFn(func(*boot.Plan, boot.Stage, boot.Firmware, time.Time) {})
+	cfg.Sightings = SightingsFn(func(*boot.Plan, boot.MAC, boot.Stage, boot.Firmware, time.Time) {})
 	s := New(cfg)
 	return func(in Ingress, mods ...dhcpv4.Modifier) Reason {
 		now = now.Add(time.Second)

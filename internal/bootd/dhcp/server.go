@@ -18,16 +18,16 @@ import (
 
 // Sightings are told where machines are. Seen must not block: it's called between two packets.
 type Sightings interface {
-	// Seen is told of a stage, and what the machine's firmware is, where that's known. The plan is good until it returns.
-	Seen(plan *boot.Plan, stage boot.Stage, fw boot.Firmware, at time.Time)
+	// Seen is told of a stage, of the NIC's MAC where that's known, and what the machine's firmware is, where that's known. The plan is good until it returns.
+	Seen(plan *boot.Plan, mac boot.MAC, stage boot.Stage, fw boot.Firmware, at time.Time)
 }
 
 // SightingsFn is a Sightings.
-type SightingsFn func(plan *boot.Plan, stage boot.Stage, fw boot.Firmware, at time.Time)
+type SightingsFn func(plan *boot.Plan, mac boot.MAC, stage boot.Stage, fw boot.Firmware, at time.Time)
 
 // Seen calls the function.
-func (f SightingsFn) Seen(plan *boot.Plan, stage boot.Stage, fw boot.Firmware, at time.Time) {
-	f(plan, stage, fw, at)
+func (f SightingsFn) Seen(plan *boot.Plan, mac boot.MAC, stage boot.Stage, fw boot.Firmware, at time.Time) {
+	f(plan, mac, stage, fw, at)
 }
 
 // A Packet is one that came in.
@@ -223,6 +223,6 @@ func (s *Server) saw(a Answer, xid [4]byte, now time.Time) bool {
 	if a.Stage == "" || s.cfg.Sightings == nil || !s.sights.first(a.Plan.EntryUID, sight{client: a.Facts.Client, stage: a.Stage, xid: xid, at: now}) {
 		return false
 	}
-	s.cfg.Sightings.Seen(a.Plan, a.Stage, a.Facts.Firmware, now)
+	s.cfg.Sightings.Seen(a.Plan, a.Facts.MAC, a.Stage, a.Facts.Firmware, now)
 	return true
 }

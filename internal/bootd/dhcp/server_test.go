@@ -21,7 +21,9 @@ import (
 // seen collects sights.
 type seen chan boot.Stage
 
-func (s seen) Seen(_ *boot.Plan, stage boot.Stage, _ boot.Firmware, _ time.Time) { s <- stage }
+func (s seen) Seen(_ *boot.Plan, _ boot.MAC, stage boot.Stage, _ boot.Firmware, _ time.Time) {
+	s <- stage
+}
 
 // loopback serves a state on an unprivileged port, as the demo does, and gives a relay's socket.
 func loopback(t *testing.T, s *boot.State, sightings Sightings) (relay *net.UDPConn, server netip.AddrPort) {
@@ -243,7 +245,7 @@ func TestSightComesBeforeItsAnswer(t *testing.T) {
 	w := newCable()
 	cfg := testConfig(testState(nil, testPlan()))
 	sent := -1
-	cfg.Sightings = SightingsFn(func(_ *boot.Plan, stage boot.Stage, _ boot.Firmware, at time.Time) {
+	cfg.Sightings = SightingsFn(func(_ *boot.Plan, _ boot.MAC, stage boot.Stage, _ boot.Firmware, at time.Time) {
 		sent = len(w.out)
 		if stage != boot.StageDHCP || !at.Equal(testNow) {
 			t.Errorf("a sight of %s at %s", stage, at)

@@ -168,7 +168,7 @@ func (s *Server) handle(m *wire.Message, in Ingress, buf []byte) Answer {
 	s.note(&a, v.Now)
 	s.observe(kindOf(a.Facts.Type), a.Facts.Client, a.Reason)
 	if a.Stage != "" && s.cfg.Sightings != nil && s.memory.First(a.event(), v.Now) {
-		s.cfg.Sightings.Seen(a.Plan, a.Stage, a.Facts.Firmware, v.Now)
+		s.cfg.Sightings.Seen(a.Plan, a.MAC, a.Stage, a.Facts.Firmware, v.Now)
 	}
 	if s.cfg.Trace != nil && !tooMany(a.Reason) {
 		s.cfg.Trace(m.Raw(), in, a, v.Now)

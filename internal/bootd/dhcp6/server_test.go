@@ -87,7 +87,7 @@ const moment = 100 * time.Millisecond
 
 func TestServeSightings(t *testing.T) {
 	var seen []boot.Stage
-	c := Config{Sightings: dhcp.SightingsFn(func(_ *boot.Plan, s boot.Stage, _ boot.Firmware, _ time.Time) { seen = append(seen, s) })}
+	c := Config{Sightings: dhcp.SightingsFn(func(_ *boot.Plan, _ boot.MAC, s boot.Stage, _ boot.Firmware, _ time.Time) { seen = append(seen, s) })}
 	take := request(t, asPXE(), ofType(dhcpv6.MessageTypeRequest), toUs(testServer))
 	chained := request(t, asIPXE(), ofType(dhcpv6.MessageTypeRequest), toUs(testServer))
 	chained.TransactionID = dhcpv6.TransactionID{9, 9, 9}

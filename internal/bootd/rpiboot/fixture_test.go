@@ -195,7 +195,7 @@ func (r *rig) Report(context.Context, *boot.Plan, boot.Claims, bool, string) (bo
 func (r *rig) NewBoot(_ boot.Name, since time.Time) bool { return r.started.After(since) }
 func (r *rig) Sight(_ boot.Name, x session.Sighting)     { r.sights, r.last = append(r.sights, x.Kind), x }
 func (r *rig) Sent(_ boot.Name, bytes int64)             { r.sent += bytes }
-func (r *rig) Seen(_ *boot.Plan, s boot.Stage, _ boot.Firmware, at time.Time) {
+func (r *rig) Seen(_ *boot.Plan, _ boot.MAC, s boot.Stage, _ boot.Firmware, at time.Time) {
 	r.seen = append(r.seen, s)
 	if s == boot.StageDHCP {
 		r.started = at

@@ -28,7 +28,7 @@ type Sightings interface {
 	Sight(n boot.Name, x session.Sighting)
 	// Sent is told how many bytes of a kernel or an initrd a machine was sent.
 	Sent(n boot.Name, bytes int64)
-	Seen(p *boot.Plan, stage boot.Stage, fw boot.Firmware, at time.Time)
+	Seen(p *boot.Plan, mac boot.MAC, stage boot.Stage, fw boot.Firmware, at time.Time)
 }
 
 // Options of a Server. All are required, but Installer, Decided and Reached.
@@ -166,7 +166,7 @@ var (
 func (s *Server) open(ctx context.Context, b *started, c gate.Caller, f rpi.File, ours netip.Addr) (tftp.Content, error) {
 	if !b.seen && !f.ROM() { // The ROM of a Pi 3 loads what begins with DHCP again.
 		b.seen = true
-		s.o.Sightings.Seen(c.Plan, boot.StageDHCP, boot.Firmware{Kind: boot.FirmwareRaspberryPi, Arch: boot.ARM64}, b.At)
+		s.o.Sightings.Seen(c.Plan, "", boot.StageDHCP, boot.Firmware{Kind: boot.FirmwareRaspberryPi, Arch: boot.ARM64}, b.At)
 	}
 	digest := c.Plan.Digest()
 	switch {

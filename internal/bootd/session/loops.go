@@ -63,16 +63,27 @@ type loop struct {
 	loaded bool
 }
 
-// tally is how often something happened since the first time, and when that was said.
-type tally struct {
-	first, said moment
-	times       uint16
+// A Way is how firmware boots from the network: it may go through several each time, of which some lead nowhere.
+type Way struct {
+	// MAC of the NIC; "" where it isn't known.
+	MAC      boot.MAC
+	Firmware boot.Firmware
 }
 
-// add counts one more, and says whether it's time to say so: at the tenth time, and once an hour from then on.
-func (t *tally) add(at moment) (times int, say bool) {
+// tally is how often something happened by the way that it first did, and when that was said.
+type tally struct {
+	first, said moment
+	times, way  uint16
+}
+
+// add counts one more, and says whether it's time to say so: at the tenth time, and once an hour from then on. By another way it's no more of them: firmware
+// that has many went through them once.
+func (t *tally) add(at moment, way uint16) (times int, say bool) {
 	if t.times == 0 || at.since(t.first) > loopWindow {
-		t.first, t.times = at, 0
+		t.first, t.times, t.way = at, 0, way
+	}
+	if t.way != way {
+		return int(t.times), false
 	}
 	t.times = min(t.times, math.MaxUint16-1) + 1
 	if say = t.times >= loopReturns && (t.said == 0 || at.since(t.said) >= loopWindow); say {
@@ -82,13 +93,16 @@ func (t *tally) add(at moment) (times int, say bool) {
 }
 
 // forget begins to count anew. What was said stays: it's said once an hour, however often it begins.
-func (t *tally) forget() { t.first, t.times = 0, 0 }
+func (t *tally) forget() { t.first, t.times, t.way = 0, 0, 0 }
 
 // NewLoops watches nobody yet.
 func NewLoops() *Loops { return &Loops{seed: maphash.MakeSeed(), of: map[uint64]loop{}} }
 
 // number of a machine. That two have the same one is as good as never, and costs at worst a word too many.
 func (l *Loops) number(n boot.Name) uint64 { return maphash.Comparable(l.seed, n) }
+
+// way is a number of one. That two of a machine have the same one is rare, and costs a word too early.
+func (l *Loops) way(w Way) uint16 { return uint16(maphash.Comparable(l.seed, w)) } //nolint:gosec // Any part of it does.
 
 // moment of a time.
 func (l *Loops) moment(at time.Time) moment {
@@ -121,6 +135,11 @@ func (l *Loops) Asked(n boot.Name) {
 	}
 }
 
+// ran is a machine of which nothing is left but when it was last said: it comes up.
+func (x loop) ran() loop {
+	return loop{back: tally{said: x.back.said}, lost: tally{said: x.lost.said}}
+}
+
 // found is a machine that has come to its script.
 func (x loop) found() loop {
 	x.began, x.loaded = 0, false
@@ -139,25 +158,25 @@ func (l *Loops) Loaded(n boot.Name) {
 	}
 }
 
-// Began takes note of a machine's firmware that begins to boot from the network. It gives what its last boot came to where that was a moment ago, how often
+// Began takes note of a machine's firmware that begins to boot from the network by a way. It gives what its last boot came to where that was a moment ago, how often
 // it did so within an hour, and whether it's time to say so. asksUs says that its script can be no other bootd's, and is asked
 // where that decides: otherwise a boot without one counts where it had its first stage of us.
-func (l *Loops) Began(n boot.Name, asksUs func() bool, at time.Time) (lead Lead, times int, say bool) {
+func (l *Loops) Began(n boot.Name, by Way, asksUs func() bool, at time.Time) (lead Lead, times int, say bool) {
 	machine := l.number(n)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	x, now := l.of[machine], l.moment(at)
 	switch {
 	case x.told != 0 && now.since(x.told) > soonAfter:
-		x = loop{} // Its system ran.
+		x = x.ran()
 	case x.told != 0:
 		lead = x.lead
-		times, say = x.back.add(now)
+		times, say = x.back.add(now, l.way(by))
 	case x.began == 0:
 	case now.since(x.began) > soonAfter: // Whatever it did meanwhile.
 		x.lost.forget()
 	case x.loaded || asksUs():
-		times, say = x.lost.add(now)
+		times, say = x.lost.add(now, l.way(by))
 	}
 	x.told, x.began, x.loaded = 0, now, false // Firmware may begin more than once a boot.
 	l.keep(machine, x)
@@ -183,5 +202,7 @@ func (l *Loops) Runs(n boot.Name) {
 	machine := l.number(n)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.of, machine)
+	if x, known := l.of[machine]; known {
+		l.keep(machine, x.ran())
+	}
 }

@@ -53,7 +53,7 @@ func TestLoops(t *testing.T) {
 				if i > 0 && i == tc.runs {
 					l.Runs(web)
 				}
-				lead, n, say := l.Began(web, func() bool { return !tc.others }, now)
+				lead, n, say := l.Began(web, Way{}, func() bool { return !tc.others }, now)
 				if !say {
 					continue
 				}
@@ -72,29 +72,86 @@ func TestLoops(t *testing.T) {
 	}
 }
 
-// TestLoopsCountBoots: firmware that begins several times a boot, as by each of its NICs, comes back from its disk once.
+// TestLoopsCountBoots: firmware that begins several times a boot, as by each of its NICs, comes back from its disk once, and fails to come to its script
+// once. It may go on to its next NIC where it's told its disk.
 func TestLoopsCountBoots(t *testing.T) {
-	l, now := NewLoops(), time.Unix(1, 0)
-	for i := range loopReturns {
-		l.Told(web, LeadsToDisk, now)
-		now = now.Add(time.Minute)
-		for nic := range 3 {
-			lead, n, say := l.Began(web, func() bool { return true }, now)
-			if nic == 0 && (lead != LeadsToDisk || n != i+1 || say != (n == loopReturns)) || nic > 0 && (lead != LeadsNowhere || n != nic) {
-				t.Errorf("boot %d, NIC %d: %d times, to %d, said %t", i, nic, n, lead, say)
+	const nics = 6
+	for name, tc := range map[string]struct {
+		reason string
+		told   func(nic int) bool
+		lead   Lead
+		counts int // of the NICs, which one's beginnings are those that count
+	}{
+		"NoScript": {"it gets no script by any of them", func(int) bool { return false }, LeadsNowhere, 1},
+		"LastDisk": {"the last one leads to the disk", func(nic int) bool { return nic == nics-1 }, LeadsToDisk, 0},
+		"EachDisk": {"each of them leads to the next", func(int) bool { return true }, LeadsToDisk, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, now, said := NewLoops(), time.Unix(1, 0), 0
+			for i := range 2 * loopReturns {
+				for nic := range nics {
+					now = now.Add(5 * time.Second)
+					w := Way{MAC: boot.MAC(strconv.Itoa(nic)), Firmware: boot.Firmware{Kind: boot.FirmwareUEFI}}
+					if lead, n, say := l.Began(web, w, func() bool { return true }, now); say {
+						said++
+						if first := i + min(1, tc.counts); lead != tc.lead || n != loopReturns || nic != tc.counts || first != loopReturns {
+							t.Errorf("boot %d, NIC %d: %d times, to %d", i, nic, n, lead)
+						}
+					}
+					if tc.told(nic) {
+						l.Told(web, tc.lead, now)
+					}
+				}
 			}
-		}
+			if said != 1 {
+				t.Errorf("%s: said %d times", tc.reason, said)
+			}
+		})
+	}
+}
+
+// TestLoopsOfAnotherMode: what a machine came back from before it was to boot something else counts no more.
+func TestLoopsOfAnotherMode(t *testing.T) {
+	l, now := NewLoops(), time.Unix(1, 0)
+	for range loopReturns - 1 {
+		l.Told(web, LeadsToDisk, now)
+		l.Began(web, Way{}, func() bool { return true }, now)
 	}
 	l.Told(web, LeadsToLive, now)
-	if _, n, _ := l.Began(web, func() bool { return true }, now); n != 1 {
+	if _, n, _ := l.Began(web, Way{}, func() bool { return true }, now); n != 1 {
 		t.Errorf("another mode counts on at %d", n)
+	}
+}
+
+// TestLoopsAreSaidOnceAnHour: also where a system ran for a while in between.
+func TestLoopsAreSaidOnceAnHour(t *testing.T) {
+	for name, rests := range map[string]func(*Loops) time.Duration{
+		"Slow": func(*Loops) time.Duration { return soonAfter + 2*time.Second },
+		"Runs": func(l *Loops) time.Duration { l.Runs(web); return 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, now, said := NewLoops(), time.Unix(1, 0), 0
+			for end := now.Add(loopWindow - time.Minute); now.Before(end); now = now.Add(rests(l)) {
+				for range loopReturns + 1 {
+					l.Told(web, LeadsToDisk, now)
+					now = now.Add(5 * time.Second)
+					if _, _, say := l.Began(web, Way{}, func() bool { return true }, now); say {
+						said++
+					}
+				}
+				l.Told(web, LeadsToDisk, now)
+			}
+			if said != 1 {
+				t.Errorf("said %d times within an hour", said)
+			}
+		})
 	}
 }
 
 // TestLoopsForget: of a machine that has come to its script, and to nothing that it may come back from, nothing is kept.
 func TestLoopsForget(t *testing.T) {
 	l := NewLoops()
-	l.Began(web, func() bool { return true }, time.Unix(1, 0))
+	l.Began(web, Way{}, func() bool { return true }, time.Unix(1, 0))
 	l.Loaded(web)
 	l.Asked(web)
 	if len(l.of) > 0 {
@@ -107,7 +164,7 @@ func TestLoopsAreBounded(t *testing.T) {
 	l := NewLoops()
 	for i := range maxLoops + 9 {
 		l.Told(boot.Name{Name: strconv.Itoa(i)}, LeadsToDisk, time.Unix(1, 0))
-		l.Began(boot.Name{Name: "b" + strconv.Itoa(i)}, func() bool { return true }, time.Unix(1, 0))
+		l.Began(boot.Name{Name: "b" + strconv.Itoa(i)}, Way{}, func() bool { return true }, time.Unix(1, 0))
 	}
 	if len(l.of) > maxLoops {
 		t.Error(len(l.of))

@@ -67,6 +67,12 @@ func TestAdvance(t *testing.T) {
 			see:    Sighting{Kind: SawReport, At: later.Add(-time.Second), Declined: "10.77.0.11", MAC: "52:54:00:00:00:01"},
 			want:   Progress{Declined: Declined{Address: "10.77.0.11", MAC: "52:54:00:00:00:01", At: later}},
 		},
+		"DeclinedLate": {
+			reason: "one that is written late is none that is news",
+			before: Progress{Declined: Declined{Address: "10.77.0.11", MAC: "52:54:00:00:00:01", At: later}},
+			see:    Sighting{Kind: SawReport, At: later.Add(-20 * time.Minute), Declined: "10.77.0.11", MAC: "52:54:00:00:00:01"},
+			want:   Progress{Declined: Declined{Address: "10.77.0.11", MAC: "52:54:00:00:00:01", At: later}},
+		},
 		"DeclinesAgain": {
 			reason: "once it's out of quarantine that it's still taken is news", session: boot.Session{Grant: grant, Consumed: used},
 			before: Progress{Declined: Declined{Address: "10.77.0.11", MAC: "52:54:00:00:00:01", At: t0}},

@@ -76,12 +76,17 @@ type Declined struct {
 	At      time.Time
 }
 
-// oneDecline is within what time a machine declines an address once: it's in quarantine for longer.
-const oneDecline = time.Minute
+const (
+	// oneDecline is within what time a machine declines an address once: it's in quarantine for longer.
+	oneDecline = time.Minute
+	// lateDecline is how late an older one may be written, as by a bootd whose API server was away. What's older yet is of a clock that was wrong.
+	lateDecline = time.Hour
+)
 
 // see takes a sighting of a machine that declines into account. What several bootds of a segment heard is one.
 func (d Declined) see(x Sighting) Declined {
-	if x.Declined == "" || d.Address == x.Declined && d.MAC == x.MAC && x.At.Sub(d.At).Abs() < oneDecline {
+	since := x.At.Sub(d.At)
+	if x.Declined == "" || d.Address == x.Declined && d.MAC == x.MAC && since < oneDecline && since > -lateDecline {
 		return d
 	}
 	return Declined{Address: x.Declined, MAC: x.MAC, At: x.At}

@@ -20,7 +20,7 @@ import (
 
 // Sightings are told where machines are. Seen must not block.
 type Sightings interface {
-	Seen(plan *boot.Plan, stage boot.Stage, fw boot.Firmware, at time.Time)
+	Seen(plan *boot.Plan, mac boot.MAC, stage boot.Stage, fw boot.Firmware, at time.Time)
 }
 
 // An Outcome of one request: for metrics.
@@ -190,7 +190,7 @@ func (s *Server) saw(client netip.Addr) {
 		return
 	}
 	if plan := s.where.of(s.state(), s.cfg.MTU, s.cfg.Now()).at(client); plan != nil {
-		s.cfg.Sightings.Seen(plan, boot.StageFirmware, boot.Firmware{}, s.cfg.Now())
+		s.cfg.Sightings.Seen(plan, "", boot.StageFirmware, boot.Firmware{}, s.cfg.Now())
 	}
 }
 

@@ -22,7 +22,9 @@ func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
 
 type seen chan boot.Stage
 
-func (s seen) Seen(_ *boot.Plan, stage boot.Stage, _ boot.Firmware, _ time.Time) { s <- stage }
+func (s seen) Seen(_ *boot.Plan, _ boot.MAC, stage boot.Stage, _ boot.Firmware, _ time.Time) {
+	s <- stage
+}
 
 // at is a state in which machines have addresses.
 func at(addresses ...string) *boot.State {
