@@ -57,6 +57,9 @@ func TestStateWithMore(t *testing.T) {
 				if q, ok := got.ByMAC(p.MACs[0]); !ok || q.EntryUID != p.EntryUID {
 					t.Errorf("%s: no plan of %s", tc.reason, p.MACs[0])
 				}
+				if n, ok := got.NetworkOf(p.MACs[0]); !got.Has(p.MACs[0]) || !ok || n != p.Network.Name {
+					t.Errorf("%s: %s isn't known", tc.reason, p.MACs[0])
+				}
 			}
 			if len(slices.Collect(got.All())) != got.Len() || got.Len() != before+len(more) || got.Sessions["u1"].UID != "s" {
 				t.Errorf("%s: %d plans", tc.reason, got.Len())

@@ -58,6 +58,10 @@ func TestSights(t *testing.T) {
 			reason: "firmware that tries the other family begins anew, as one that tries HTTP does",
 			in:     []exchanged{{at: 0, client: ClientPXE, xid: 1, counts: true}, {at: 9, client: ClientPXE, xid: 1, counts: true, six: true}},
 		},
+		"ROMAfterSystem": {
+			reason: "a system that restarts at once, into an iPXE ROM, begins a boot",
+			in:     []exchanged{{at: 0, client: ClientOS, xid: 1, counts: true}, {at: 5, client: ClientIPXE, xid: 2, counts: true}},
+		},
 		"WholeBoot": {
 			reason: "from power-on to the installed system, and once more",
 			in: []exchanged{
