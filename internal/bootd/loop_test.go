@@ -52,8 +52,8 @@ func TestLoop(t *testing.T) {
 		"Other": {"it took another server's offer", boot.SegmentAuthoritative, false, func(d *daemon, p *boot.Plan, _ time.Time) {
 			d.otherServer(p, netip.MustParseAddr("10.77.0.9"))
 		}, "", "", boot.Firmware{}, netip.Addr{}},
-		"Proxy":  {"another server may have another boot for it", boot.SegmentProxy, false, nothing, "", "", boot.Firmware{}, netip.Addr{}},
-		"Both":   {"another bootd may have its other family", boot.SegmentAuthoritative, true, nothing, "", "", boot.Firmware{}, netip.Addr{}},
+		"Proxy": {"another server may have another boot for it", boot.SegmentProxy, false, nothing, "", "", boot.Firmware{}, netip.Addr{}},
+		"Both":  {"another bootd may have its other family", boot.SegmentAuthoritative, true, nothing, "", "", boot.Firmware{}, netip.Addr{}},
 		"BothLoaded": {"it had its first stage of us", boot.SegmentAuthoritative, true, func(d *daemon, p *boot.Plan, at time.Time) {
 			d.watchLoop(p, "", boot.StageFirmware, boot.Firmware{}, at)
 		}, "a machine doesn't come to its boot script", "began anew 10 times", boot.Firmware{}, netip.Addr{}},
