@@ -250,12 +250,6 @@ type BootNetworkStatus struct {
 	// +optional
 	// +listType=set
 	ForeignServers []string `json:"foreignServers,omitempty"`
-	// Declined addresses, which no bootd gives to anybody for ten minutes: their machines found others that use them. The newest of each.
-	// +optional
-	// +listType=map
-	// +listMapKey=address
-	// +kubebuilder:validation:MaxItems=64
-	Declined []DeclinedAddress `json:"declined,omitempty"`
 	// Machines is how many boot on it.
 	// +optional
 	Machines int64 `json:"machines,omitempty"`

@@ -28,11 +28,6 @@ type BootServerNetwork struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	ForeignServers []ForeignServer `json:"foreignServers,omitempty"`
-	// Declined addresses that this bootd gives to nobody, for ten minutes from when their machines declined them.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=16
-	Declined []DeclinedAddress `json:"declined,omitempty"`
 }
 
 // A ForeignServer is a DHCP server on a segment that isn't the boot plane's.

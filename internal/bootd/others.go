@@ -47,7 +47,7 @@ func (d *daemon) mayBegin(network boot.Name) dhcp.Reason {
 
 // report is what there is to say of a segment.
 func (d *daemon) report(g boot.Segment) kubesource.Report {
-	r := kubesource.Report{Foreign: d.others.Of(g.Name), Declined: d.declines.on(g.Name, d.c.Now()), Addresses: d.addressesIn(g)}
+	r := kubesource.Report{Foreign: d.others.Of(g.Name), Addresses: d.addressesIn(g)}
 	if problem := d.proxy.Problem(g); problem != "" {
 		r.Reason, r.Message = reasonPortInUse, problem
 		return r

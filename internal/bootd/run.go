@@ -90,7 +90,6 @@ type daemon struct {
 	trace    *trace.Ring
 	activity *activity
 	loops    *session.Loops
-	declines declines
 	sights   *dhcp.Sights
 	tftp     *tftp.Server // nil: not served
 	pis      *rpiboot.Server
@@ -333,10 +332,8 @@ func (d *daemon) Seen(p *boot.Plan, mac boot.MAC, stage boot.Stage, fw boot.Firm
 	}
 }
 
-// declined says into the session, where its owner looks, and with the next heartbeat that a machine can't use its address. bootd may write no Events: the
-// provider makes them of it.
+// declined says into the session, where its owner looks, that a machine can't use its address. bootd may write no Events: the provider makes one of it.
 func (d *daemon) declined(p *boot.Plan, mac boot.MAC, address netip.Addr, at time.Time) {
-	d.declines.add(p.Network.Name, session.Declined{Address: address.String(), MAC: mac, At: at})
 	d.sessions.Sight(p.Entry, session.Sighting{
 		Kind: session.SawReport, At: at, Live: p.Mode == boot.ModeLive,
 		Message:  "DHCPDECLINE: another machine on the segment uses address " + address.String(),

@@ -34,9 +34,9 @@ type Bootd struct {
 
 	// Name of its BootServer.
 	Name string
-	// Address that it serves at, and DHCP6 where it hears relays of IPv6.
-	Address netip.Addr
-	DHCP6   netip.AddrPort
+	// Address that it serves at, DHCP where it hears relays, and DHCP6 those of IPv6.
+	Address     netip.Addr
+	DHCP, DHCP6 netip.AddrPort
 	// Health is where /healthz, /readyz and /metrics are.
 	Health string
 	// State is its state folder.
@@ -212,7 +212,8 @@ func (l *Lab) startBootd(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	b.DHCP6 = netip.AddrPortFrom(netip.IPv6Loopback(), uint16(six)) //nolint:gosec // A port.
+	b.DHCP = netip.AddrPortFrom(b.Address, uint16(l.bootdPorts.dhcp)) //nolint:gosec // A port.
+	b.DHCP6 = netip.AddrPortFrom(netip.IPv6Loopback(), uint16(six))   //nolint:gosec // A port.
 	b.State = filepath.Join(l.opts.StateDir, b.Name)
 	b.Health = "http://" + netip.AddrPortFrom(b.Address, uint16(l.bootdPorts.health)).String() //nolint:gosec // A port.
 	b.command = proc.Command{

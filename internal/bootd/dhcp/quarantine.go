@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// Quarantined is how long a declined address isn't given again. Whoever uses it may be gone by then; if not, the machine
+	// quarantined is how long a declined address isn't given again. Whoever uses it may be gone by then; if not, the machine
 	// finds out again, and declines again.
-	Quarantined = 10 * time.Minute
+	quarantined = 10 * time.Minute
 	// checking is how long after its REQUEST a machine looks whether somebody else has its address (RFC 2131 §4.4.1). A DECLINE
 	// later than that, which nothing was given before, is a forged one.
 	checking = time.Minute
@@ -91,7 +91,7 @@ func (q *quarantine) declines(a Answer, macs []boot.MAC, now time.Time) bool {
 			delete(q.until, p)
 		}
 	}
-	q.until[place{network, x.address}] = now.Add(Quarantined)
+	q.until[place{network, x.address}] = now.Add(quarantined)
 	return true
 }
 

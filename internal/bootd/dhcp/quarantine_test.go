@@ -36,7 +36,7 @@ func TestQuarantine(t *testing.T) {
 		"NotOfferedAgain": {"the same address again would be the same DECLINE again", []step{
 			asked, decline, {0, asPXE(0), here, SilentDeclined}, {0, to("10.99.0.1", dhcpv4.MessageTypeRequest), here, SilentDeclined},
 		}},
-		"Ends": {"whoever used it may be gone", []step{asked, decline, {Quarantined + time.Second, asPXE(0), here, Offered}}},
+		"Ends": {"whoever used it may be gone", []step{asked, decline, {quarantined + time.Second, asPXE(0), here, Offered}}},
 		"RenewalsGoOn": {"a forged DECLINE takes no address from a system that runs", []step{
 			asked, decline, {0, renews, unicast, Acknowledged}, {0, renews, here, Acknowledged},
 		}},

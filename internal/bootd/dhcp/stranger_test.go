@@ -140,7 +140,7 @@ func TestStranger(t *testing.T) {
 			reason: "somebody else uses it", segment: lending(a9, a9),
 			steps: []step{
 				offered, taken, {0, ask(dhcpv4.MessageTypeDecline, addressOpt(54, us), addressOpt(50, a9)), here, Declined, ""},
-				{0, discover, here, SilentNoneFree, ""}, {Quarantined + time.Second, discover, here, OfferedTemporarily, a9},
+				{0, discover, here, SilentNoneFree, ""}, {quarantined + time.Second, discover, here, OfferedTemporarily, a9},
 			},
 		},
 		"DeclinedUnasked": {

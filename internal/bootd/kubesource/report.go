@@ -8,14 +8,12 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/foreign"
-	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
-// maxAddresses, maxForeign and maxDeclined of a heartbeat; the schema's own limits.
+// maxAddresses and maxForeign of a heartbeat; the schema's own limits.
 const (
 	maxAddresses = 64
 	maxForeign   = 16
-	maxDeclined  = 16
 )
 
 // A Report is what a heartbeat says of a segment beside that it's served.
@@ -26,8 +24,6 @@ type Report struct {
 	Addresses []string
 	// Foreign servers that were heard on it.
 	Foreign []foreign.Sight
-	// Declined addresses of it that are in quarantine.
-	Declined []session.Declined
 }
 
 func (r Report) into(n *v1alpha1.BootServerNetwork, st *v1alpha1.BootServerStatus) {
@@ -37,9 +33,6 @@ func (r Report) into(n *v1alpha1.BootServerNetwork, st *v1alpha1.BootServerStatu
 		n.ForeignServers = append(n.ForeignServers, v1alpha1.ForeignServer{
 			Address: s.Server.String(), MAC: s.MAC, Interface: s.Interface, Since: &since, LastSeen: &last,
 		})
-	}
-	for _, x := range r.Declined[:min(len(r.Declined), maxDeclined)] {
-		n.Declined = append(n.Declined, v1alpha1.DeclinedAddress{Address: x.Address, MAC: string(x.MAC), At: metav1.NewMicroTime(x.At)})
 	}
 	for _, a := range r.Addresses {
 		if len(st.Addresses) < maxAddresses && !slices.Contains(st.Addresses, a) {

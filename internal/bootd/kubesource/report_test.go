@@ -8,7 +8,6 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/foreign"
-	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
 // TestReport: a heartbeat stays within its schema, whatever is heard.
@@ -17,16 +16,12 @@ func TestReport(t *testing.T) {
 	r := Report{Reason: "ForeignServer", Message: "another is there"}
 	for i := range 100 {
 		r.Foreign = append(r.Foreign, foreign.Sight{Server: netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), MAC: "52:54:00:00:00:99", Since: at, Last: at.Add(time.Minute)})
-		r.Declined = append(r.Declined, session.Declined{Address: fmt.Sprintf("10.0.0.%d", i), MAC: "52:54:00:00:00:98", At: at})
 		r.Addresses = append(r.Addresses, fmt.Sprintf("10.1.0.%d", i), "10.1.0.0")
 	}
 	n, st := v1alpha1.BootServerNetwork{}, v1alpha1.BootServerStatus{}
 	r.into(&n, &st)
 	if n.Reason != r.Reason || n.Message != r.Message || len(n.ForeignServers) != maxForeign || len(st.Addresses) != maxAddresses || st.Addresses[1] != "10.1.0.1" {
 		t.Errorf("%+v, %+v", n, st)
-	}
-	if d := n.Declined; len(d) != maxDeclined || d[0].Address != "10.0.0.0" || d[0].MAC != "52:54:00:00:00:98" || !d[0].At.Time.Equal(at) {
-		t.Errorf("%+v", d)
 	}
 	f := n.ForeignServers[0]
 	if f.Address != "10.0.0.0" || f.MAC != "52:54:00:00:00:99" || !f.Since.Time.Equal(at) || !f.LastSeen.Time.Equal(at.Add(time.Minute)) {

@@ -7,10 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -30,9 +28,8 @@ const (
 
 // networks keeps the status of BootNetworks.
 type networks struct {
-	kube   client.Client
-	record event.Recorder
-	now    func() time.Time
+	kube client.Client
+	now  func() time.Time
 }
 
 // Reconcile says which bootds serve a network, and how many machines boot on it.
@@ -52,26 +49,13 @@ func (r *networks) Reconcile(ctx context.Context, req reconcile.Request) (ctrl.R
 	live, next := serversOf(req.NamespacedName, all.Items, r.now())
 	before := n.DeepCopy()
 	showNetwork(n, live, len(entries.Items))
-	said := reports(req.NamespacedName, all.Items, r.now())
-	showReports(n, said)
-	n.Status.Declined = declined(before.Status.Declined, said, r.now())
-	if over := until(n.Status.Declined, r.now()); over > 0 && (next == 0 || over < next) {
-		next = over
-	}
+	showReports(n, reports(req.NamespacedName, all.Items, r.now()))
 	if equality.Semantic.DeepEqual(before.Status, n.Status) {
 		return ctrl.Result{RequeueAfter: next}, nil
 	}
-	told, patch := news(before.Status.Declined, n.Status.Declined), client.MergeFrom(before)
-	if len(told) > 0 { // By a cache that is behind they would be told again.
-		patch = client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	}
-	if err := r.kube.Status().Patch(ctx, n, patch); err != nil {
-		if apierrors.IsConflict(err) {
-			return ctrl.Result{RequeueAfter: time.Second}, nil
-		}
+	if err := r.kube.Status().Patch(ctx, n, client.MergeFrom(before)); err != nil {
 		return ctrl.Result{}, fmt.Errorf("cannot write the status of BootNetwork %q: %w", req, err)
 	}
-	r.tellDeclined(n, told)
 	return ctrl.Result{RequeueAfter: next}, nil
 }
 

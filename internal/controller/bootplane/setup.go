@@ -62,7 +62,7 @@ func addStatuses(mgr ctrl.Manager, o wiring.Options) error {
 		For(&v1alpha1.BootNetwork{}, changed).
 		Watches(&v1alpha1.BootEntry{}, wake(networksOf), changed).
 		Watches(&v1alpha1.BootServer{}, handler.EnqueueRequestsFromMapFunc(served)).
-		Complete(&networks{kube: mgr.GetClient(), record: o.Recorder(mgr, "bootnetwork"), now: o.Clock})
+		Complete(&networks{kube: mgr.GetClient(), now: o.Clock})
 	if err != nil {
 		return fmt.Errorf("cannot build the controller of BootNetworks: %w", err)
 	}
