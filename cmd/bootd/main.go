@@ -161,8 +161,8 @@ func (c *cli) config() (bootd.Config, error) {
 	}
 	for _, p := range c.Peer {
 		a, err := netip.ParseAddr(p)
-		if err != nil {
-			return cfg, fmt.Errorf("--peer %q isn't an address", p)
+		if err != nil || a.IsUnspecified() {
+			return cfg, fmt.Errorf("--peer %q isn't a server's address", p)
 		}
 		cfg.Peers = append(cfg.Peers, a.Unmap())
 	}

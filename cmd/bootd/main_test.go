@@ -103,12 +103,13 @@ func TestSource(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for says, args := range map[string][]string{
-		`not "dir:"`:           {"--source", "dir:"},
-		`not "/etc"`:           {"--source", "/etc"},
-		"go with":              {"--plans-dir", "/x", "--new-site"},
-		"kubeconfig":           {"--source", "kubernetes", "--kubeconfig", "/does/not/exist"},
-		`"z" isn't an address`: {"--source", "dir:/x", "--peer", "z"},
-		"isn't an address":     {"--source", "dir:/x", "--advertise-address", "y"},
+		`not "dir:"`:                           {"--source", "dir:"},
+		`not "/etc"`:                           {"--source", "/etc"},
+		"go with":                              {"--plans-dir", "/x", "--new-site"},
+		"kubeconfig":                           {"--source", "kubernetes", "--kubeconfig", "/does/not/exist"},
+		`--peer "z" isn't a server's address`:  {"--source", "dir:/x", "--peer", "z"},
+		`--peer "::" isn't a server's address`: {"--source", "dir:/x", "--peer", "::"},
+		"isn't an address":                     {"--source", "dir:/x", "--advertise-address", "y"},
 	} {
 		if _, err := parse(t, args...).config(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v: %v, want %q", args, err, says)

@@ -349,13 +349,18 @@ func (d *daemon) misplaced(p *boot.Plan, says string, at time.Time) {
 // otherServer tells a source that keeps its records alone of another server that answers its machine: that one may install it, too.
 func (d *daemon) otherServer(p *boot.Plan, server netip.Addr) {
 	d.loops.Asked(p.Entry) // Its script is that one's, too.
-	s, ok := d.source.(interface {
-		OtherServer(p *boot.Plan, server netip.Addr)
-	})
-	if !ok || d.ours(server) {
-		return
+	if !d.ours(server) {
+		d.elsewhere(p, server.Unmap().String())
 	}
-	s.OtherServer(p, server)
+}
+
+func (d *daemon) elsewhere(p *boot.Plan, server string) {
+	s, ok := d.source.(interface {
+		OtherServer(p *boot.Plan, server string)
+	})
+	if ok {
+		s.OtherServer(p, server)
+	}
 }
 
 // installed names the grant that a machine's disk was last installed by, as far as is known now.

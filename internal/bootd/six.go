@@ -2,6 +2,7 @@ package bootd
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"net"
 	"net/netip"
@@ -267,13 +268,28 @@ func (d *daemon) serveSix(ctx context.Context, l listeners) error {
 	return x.run(ctx, d.state)
 }
 
-// otherServer6 tells a source that keeps its records alone of another server of DHCPv6 that answers its machine. A DUID says nothing of
-// who that is: :: stands for it.
+// otherServer6 tells a source that keeps its records alone of another server of DHCPv6 that answers its machine. A DUID doesn't say which address
+// that has, but of an address it can be said whether it's a bootd's there.
 func (d *daemon) otherServer6(p *boot.Plan, id []byte) {
+	d.loops.Asked(p.Entry)
 	is := func(a netip.Addr) bool { return a.Is6() && slices.Equal(dhcp6.ServerID(a), id) }
 	own, _ := net.InterfaceAddrs()
 	if is(d.c.Advertise) || slices.ContainsFunc(d.c.Peers, is) || slices.ContainsFunc(addressesOf(own), is) {
 		return
 	}
-	d.otherServer(p, netip.IPv6Unspecified())
+	d.elsewhere(p, duidText(id))
+}
+
+// duidText is how a server is named of which a DUID is known.
+func duidText(id []byte) string { return "DUID " + hex.EncodeToString(id) }
+
+// peerNames are the names by which peers are known: their addresses, and the DUIDs that bootds have by those of IPv6.
+func peerNames(peers []netip.Addr) (all []string) {
+	for _, a := range peers {
+		all = append(all, a.Unmap().String())
+		if a = a.Unmap(); a.Is6() {
+			all = append(all, duidText(dhcp6.ServerID(a)))
+		}
+	}
+	return all
 }

@@ -56,10 +56,10 @@ spec:
 func TestDeclineIsTold(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	n := numbers.Add(1)
-	cidr := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 88, byte(n), 0}), 24) //nolint:gosec // A case's own.
-	at := func(last byte) netip.Addr { return netip.AddrFrom4([4]byte{10, 88, byte(n), last}) }
-	live, installed := net.HardwareAddr{2, 0, 0, 0x88, byte(n), 11}, net.HardwareAddr{2, 0, 0, 0x88, byte(n), 12}
+	n := byte(numbers.Add(1)) //nolint:gosec // There are a few cases.
+	cidr := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 88, n, 0}), 24)
+	at := func(last byte) netip.Addr { return netip.AddrFrom4([4]byte{10, 88, n, last}) }
+	live, installed := net.HardwareAddr{2, 0, 0, 0x88, n, 11}, net.HardwareAddr{2, 0, 0, 0x88, n, 12}
 	e.apply(declineManifest, "cidr", cidr.String(), "live", live.String(), "liveAddress", at(11).String()+"/24", "mac", installed.String(), "address", at(12).String()+"/24")
 	e.await(lab.Kind("BootNetwork", e.Tenant, "declines"), "served", lab.Is("Ready", "True"))
 	for i, mac := range []net.HardwareAddr{live, installed} {

@@ -320,7 +320,7 @@ func TestNobody(t *testing.T) {
 	}{
 		"Nothing":       {"who is meant?", Query{}, "name a machine"},
 		"MAC":           {"no MAC", Query{MAC: "52:54"}, `MAC "52:54" is malformed`},
-		"Unknown":       {"nobody's, and nobody's is like it", Query{MAC: "aa:bb:cc:dd:ee:00"}, "no machine has MAC aa:bb:cc:dd:ee:00: no BootEntry that is served here names it, and it gets silence"},
+		"Unknown":       {"nobody's, and nobody's is like it", Query{MAC: "aa:bb:cc:dd:ee:00"}, "no machine has MAC aa:bb:cc:dd:ee:00: no BootEntry that is served here names it (the log has what is wrong with others), and it gets silence"},
 		"Nearest":       {"a digit is wrong", Query{MAC: "52:54:00:00:00:12"}, "the nearest is 52:54:00:00:00:02 of BootEntry lab/m2"},
 		"IP":            {"no address", Query{IP: "ten"}, "isn't an IP address"},
 		"UnknownIP":     {"nobody's", Query{IP: "10.77.0.99"}, "no machine that is served here has address 10.77.0.99"},

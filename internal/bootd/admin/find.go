@@ -55,7 +55,7 @@ func (h *handler) first(st *boot.State, q Query) (*boot.Plan, boot.MAC, error) {
 
 // unknown says that nobody has a MAC, and whose is most like it.
 func (h *handler) unknown(st *boot.State, mac boot.MAC) error {
-	says := fmt.Sprintf("no machine has MAC %s: no BootEntry that is served here names it, and it gets %s", mac, h.lent(st, mac))
+	says := fmt.Sprintf("no machine has MAC %s: no BootEntry that is served here names it (the log has what is wrong with others), and it gets %s", mac, h.lent(st, mac))
 	if x, ok := h.heard(mac); ok {
 		says += fmt.Sprintf("; it was heard %s ago (%s)", h.o.Now().Sub(*x.Asked).Round(time.Second), x.As)
 	}
@@ -127,7 +127,7 @@ func byEntry(st *boot.State, entry string) (*boot.Plan, error) {
 	case len(like) > 0:
 		return nil, fmt.Errorf("no BootEntry %q is served here; there is %s", entry, names(like))
 	}
-	return nil, fmt.Errorf("no BootEntry %q is served here: it isn't there, has no plan (see its conditions), or another entry has its MAC or address", entry)
+	return nil, fmt.Errorf("no BootEntry %q is served here: it isn't there, has no plan (its conditions say why, without a cluster the log), or another entry has its MAC or address", entry)
 }
 
 // names of a few entries.

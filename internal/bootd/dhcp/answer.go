@@ -197,6 +197,8 @@ type Answer struct {
 	Pi string
 	// Sight is what it says of a switch port.
 	Sight Sight
+	// Theirs says that a foreign server that may be there may have given the address: such an answer begins no segment.
+	Theirs bool
 }
 
 // about is the network and the address that an answer is about: the machine's planned one, or one that is lent.

@@ -15,9 +15,14 @@ func (e *exchange) foreign() Reason {
 	return e.view.Foreign(g.Name)
 }
 
+// theirs says that a machine which names no server and asks all of them (INIT-REBOOT, REBINDING) may have its address of another one, that may be there.
+func (e *exchange) theirs() bool {
+	return !e.facts.Server.IsValid() && !e.in.To.IsValid() && e.foreign() != ""
+}
+
 // noticed passes on that a segment has begun, and which server a machine on this link, be it a stranger, takes its address from.
 func (s *Server) noticed(a *Answer, in Ingress) {
-	if s.cfg.Began != nil && (a.Reason == Offered || a.Reason == Acknowledged) {
+	if s.cfg.Began != nil && (a.Reason == Offered || a.Reason == Acknowledged && !a.Theirs) {
 		s.cfg.Began(a.Plan.Network.Name)
 	}
 	f := &a.Facts

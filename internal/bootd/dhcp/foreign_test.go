@@ -78,3 +78,39 @@ func TestServersAreNamed(t *testing.T) {
 		t.Errorf("named %q, want %q; began %d times", named, want, began)
 	}
 }
+
+// TestForeignStaysForeign: what a machine may have of another server is acknowledged, and begins no segment: its other machines would be offered addresses
+// beside that server from then on.
+func TestForeignStaysForeign(t *testing.T) {
+	lease, renewal := addressOpt(50, testAddress.String()), broadcastIn()
+	renewal.From, renewal.To = netip.AddrPortFrom(testAddress, 68), testServer
+	asking := func(m ...dhcpv4.Modifier) dhcpv4.Modifier {
+		return all(append([]dhcpv4.Modifier{ofType(dhcpv4.MessageTypeRequest)}, m...)...)
+	}
+	cases := map[string]struct {
+		reason string
+		req    dhcpv4.Modifier
+		in     Ingress
+		why    Reason // of the segment not to begin
+		begins bool
+	}{
+		"Reboot":    {"INIT-REBOOT names no server", asking(lease), broadcastIn(), SilentForeign, false},
+		"Rebinding": {"nor does REBINDING", asking(dhcpv4.WithClientIP(testAddress.AsSlice())), broadcastIn(), SilentForeign, false},
+		"Listening": {"whether there's another isn't known yet", asking(lease), broadcastIn(), SilentListening, false},
+		"Selects":   {"it took our offer", asking(lease, addressOpt(54, "10.99.0.1")), broadcastIn(), SilentForeign, true},
+		"Renewal":   {"it asks us", asking(dhcpv4.WithClientIP(testAddress.AsSlice())), renewal, SilentForeign, true},
+		"Alone":     {"there's no other", asking(lease), broadcastIn(), "", true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			began := 0
+			cfg := testConfig(testState(refusesForeign, testPlan()))
+			cfg.Began = func(boot.Name) { began++ }
+			cfg.Foreign = func(boot.Name) Reason { return tc.why }
+			a := New(cfg).handle(message(t, request(t, tc.req)), tc.in, desk{reply: &wire.Reply{}})
+			if a.Reason != Acknowledged || began > 0 != tc.begins {
+				t.Errorf("%s: %s, and it begins: %d", tc.reason, a.Reason, began)
+			}
+		})
+	}
+}

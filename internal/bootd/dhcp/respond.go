@@ -278,7 +278,7 @@ func (e *exchange) request() Answer {
 	}
 	a := e.give(wire.ACK, Acknowledged)
 	if a.Packet != nil {
-		a.Stage = e.stage()
+		a.Stage, a.Theirs = e.stage(), e.theirs()
 	}
 	return a
 }

@@ -196,7 +196,7 @@ func TestStranger(t *testing.T) {
 		"Foreign": {
 			reason: "a segment that doesn't begin lends nothing", segment: func(g *boot.Segment) { lending(a9, a9)(g); g.RefuseForeign = true },
 			change: func(c *Config) { c.Foreign = func(boot.Name) Reason { return SilentForeign } },
-			steps:  []step{{0, discover, here, SilentForeign, ""}},
+			steps:  []step{{0, discover, here, SilentForeign, ""}, {0, ask(dhcpv4.MessageTypeRequest, addressOpt(50, a9)), here, SilentForeign, ""}},
 		},
 	}
 	for name, tc := range cases {

@@ -2,7 +2,6 @@ package specdir
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"time"
 
@@ -18,7 +17,8 @@ type elsewhereLine struct {
 	EntryUID string     `json:"entryUID"`
 	HostUID  string     `json:"hostUID"`
 	MACs     []boot.MAC `json:"macs"`
-	Server   netip.Addr `json:"server,omitzero"`
+	// Server is its address, or how its DUID is written where that alone is known.
+	Server string `json:"server,omitempty"`
 	// Ended says that what was known before this line is settled.
 	Ended bool      `json:"ended,omitempty"`
 	At    time.Time `json:"at"`
@@ -36,7 +36,7 @@ func (e *elsewhereLine) take(j *journal) {
 }
 
 // elsewhereOf are the servers that are remembered of a machine, by its entry and by each of its MACs.
-func (j *journal) elsewhereOf(uid string, macs []boot.MAC) (all []netip.Addr) {
+func (j *journal) elsewhereOf(uid string, macs []boot.MAC) (all []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if len(j.elsewhere) == 0 {
@@ -66,12 +66,11 @@ func (j *journal) writable() bool {
 
 // OtherServer takes note of a server that isn't ours, and that answers one of our machines. It may be another bootd with a copy of the
 // folder: what that one has installed no record here knows, so that nothing is installed on the machine until a person has looked at it.
-// It's called for packets, and waits for no disk: turn writes it down.
-func (s *Source) OtherServer(p *boot.Plan, server netip.Addr) {
+// It's named as in Options.Peers. It's called for packets, and waits for no disk: turn writes it down.
+func (s *Source) OtherServer(p *boot.Plan, server string) {
 	if p.PlacedAlone() {
 		return // Nothing is ever installed on it, so that there's nothing to hold.
 	}
-	server = server.Unmap()
 	s.mu.Lock()
 	known := s.elsewhere[p.EntryUID]
 	if len(known) >= maxElsewhere || slices.Contains(known, server) || s.peer(server) {
@@ -91,15 +90,13 @@ func (s *Source) elsewhereOf(p *boot.Plan) elsewhereLine {
 	return elsewhereLine{Entry: p.Entry.String(), EntryUID: p.EntryUID, HostUID: p.HostUID, MACs: p.MACs, At: s.o.Now().UTC()}
 }
 
-func (s *Source) warnElsewhere(p *boot.Plan, server netip.Addr) {
+func (s *Source) warnElsewhere(p *boot.Plan, server string) {
 	s.o.Logger.Warn("NeedsConfirmation: nothing is installed on this machine until a person has looked at it", "entry", p.Entry.String(),
-		"reason", "AnsweredElsewhere", "why", elsewhereWhy, "server", server.String(), "do", elsewhereDo(p, server.String()))
+		"reason", "AnsweredElsewhere", "why", elsewhereWhy, "server", server, "do", elsewhereDo(p, server))
 }
 
 // peer says whether a server is meant to answer.
-func (s *Source) peer(server netip.Addr) bool {
-	return slices.ContainsFunc(s.o.Peers, func(a netip.Addr) bool { return a.Unmap() == server })
-}
+func (s *Source) peer(server string) bool { return slices.Contains(s.o.Peers, server) }
 
 func (s *Source) answeredElsewhere(uid string) bool {
 	s.mu.Lock()
@@ -163,7 +160,7 @@ func (s *Source) recall() {
 	}
 }
 
-func (s *Source) recalled(p *boot.Plan, server netip.Addr) {
+func (s *Source) recalled(p *boot.Plan, server string) {
 	s.mu.Lock()
 	known := slices.Contains(s.elsewhere[p.EntryUID], server) || s.peer(server)
 	if !known {

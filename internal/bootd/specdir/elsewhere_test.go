@@ -13,7 +13,7 @@ import (
 // TestOtherServer: a copy of the folder on another host knows nothing of what is installed here, nor this one of what is installed
 // there. No restart forgets that, nor does one lost folder, nor another name of the entry; a person's word ends it.
 func TestOtherServer(t *testing.T) {
-	other := netip.MustParseAddr("10.77.0.9")
+	other := "10.77.0.9"
 	cases := map[string]struct {
 		reason string
 		then   func(r *rig)
@@ -39,13 +39,13 @@ func TestOtherServer(t *testing.T) {
 		"Raised": {reason: "nor for a raised generation", then: func(r *rig) { r.write("a.yaml", all(2)); r.stop(); r.start() }},
 		"Peer": {reason: "one that is meant to answer installs nothing", grants: true, then: func(r *rig) {
 			r.stop()
-			r.start(func(o *Options) { o.Peers = []netip.Addr{other} })
+			r.start(func(o *Options) { o.Peers = []string{other} })
 		}},
 		"PeerOfTwo": {reason: "which says nothing of the other one", then: func(r *rig) {
-			r.src.OtherServer(r.plan(), netip.MustParseAddr("10.77.0.8"))
+			r.src.OtherServer(r.plan(), "10.77.0.8")
 			r.turn()
 			r.stop()
-			r.start(func(o *Options) { o.Peers = []netip.Addr{netip.MustParseAddr("10.77.0.8")} })
+			r.start(func(o *Options) { o.Peers = []string{"10.77.0.8"} })
 		}},
 	}
 	for name, tc := range cases {
@@ -74,6 +74,26 @@ func TestOtherServer(t *testing.T) {
 	}
 }
 
+// TestOtherServerSix: of a server of DHCPv6 its DUID is known: what to do names it by the address that a bootd's follows from, and once that is given it's
+// a peer.
+func TestOtherServerSix(t *testing.T) {
+	for name, server := range map[string]string{"DUID": "DUID 000400112233", "Earlier": "::"} { // So was each written before.
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, all(1))
+			r.start()
+			r.src.OtherServer(r.plan(), server)
+			r.turn()
+			r.says(server, "start bootd with the IPv6 address of that server as a --peer, if it's a bootd that is meant to answer")
+			r.stop()
+			r.start(func(o *Options) { o.Peers = []string{"fd00:77::3", "DUID 000400112233"} })
+			r.turn()
+			if granted := r.grant() != nil; granted != (name == "DUID") {
+				t.Errorf("once its address is given: granted %t", granted)
+			}
+		})
+	}
+}
+
 // without takes what is known of another server out of a record, as a copy of before has it.
 func without(r *rig, path string) {
 	r.t.Helper()
@@ -96,7 +116,7 @@ func TestOtherServerConfirmed(t *testing.T) {
 	for _, generation := range []int{0, 1} {
 		r := newRig(t, all(generation))
 		r.start()
-		r.src.OtherServer(r.plan(), netip.MustParseAddr("10.77.0.9"))
+		r.src.OtherServer(r.plan(), "10.77.0.9")
 		r.turn()
 		if _, err := r.src.adopt(r.src.world.numbered(0)); err != nil {
 			t.Fatalf("generation %d: %v", generation, err)
@@ -114,7 +134,7 @@ func TestOtherServerConfirmed(t *testing.T) {
 		if g := r.granted(); g == nil || g.Generation != int64(generation)+1 {
 			t.Fatalf("generation %d: raising it installs: %+v\n%s", generation, g, r.said.String())
 		}
-		r.src.OtherServer(r.plan(), netip.MustParseAddr("10.77.0.9"))
+		r.src.OtherServer(r.plan(), "10.77.0.9")
 		r.turn()
 		r.stop()
 		r.start()
@@ -131,7 +151,7 @@ func TestOtherServers(t *testing.T) {
 	before := r.src.site.lines()
 	a := netip.MustParseAddr("10.77.1.1")
 	for range 1000 {
-		r.src.OtherServer(r.plan(), a)
+		r.src.OtherServer(r.plan(), a.String())
 		a = a.Next()
 	}
 	r.turn()
@@ -144,7 +164,7 @@ func TestOtherServers(t *testing.T) {
 func TestOtherServerNoInstall(t *testing.T) {
 	r := newRig(t, all(1))
 	r.start(func(o *Options) { o.NoInstall = true })
-	r.src.OtherServer(r.plan(), netip.MustParseAddr("10.77.0.9"))
+	r.src.OtherServer(r.plan(), "10.77.0.9")
 	r.turn()
 	if exists(filepath.Join(r.dir, recordFolder)) {
 		t.Error("it writes beside the specs")
@@ -163,7 +183,7 @@ func TestOtherServerBeforeTheEnd(t *testing.T) {
 	p := r.plan()
 	r.stop()
 	r.start(func(o *Options) { o.Dir = t.TempDir() }) // An empty one: an earlier life's plans are served.
-	r.src.OtherServer(p, netip.MustParseAddr("10.77.0.9"))
+	r.src.OtherServer(p, "10.77.0.9")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := r.src.Run(ctx); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/netip"
 	"testing"
 	"time"
 
@@ -40,7 +39,7 @@ func TestHeldAfterTheScript(t *testing.T) {
 		"Deleted": {reason: "its entry is being deleted", stop: func(r *rig) { r.write("m.yaml", idleYAML(1, `, deletionTimestamp: "2026-08-01T09:00:00Z"`, "")) }},
 		"OtherServer": {
 			reason: "it takes another server's offer", forGood: true,
-			stop: func(r *rig) { r.src.OtherServer(r.plan(), netip.MustParseAddr("10.77.0.3")) },
+			stop: func(r *rig) { r.src.OtherServer(r.plan(), "10.77.0.3") },
 		},
 	}
 	for name, tc := range cases {

@@ -3,7 +3,6 @@ package specdir
 import (
 	"context"
 	"log/slog"
-	"net/netip"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -36,8 +35,8 @@ type Options struct {
 	// Kept gives what that life kept beside Before, "" for nothing, and Keep keeps something beside a state that was told of; nil: nothing is kept.
 	Kept func() (string, error)
 	Keep func(st *boot.State, text []byte)
-	// Peers are other servers that are meant to answer the machines, and install nothing.
-	Peers []netip.Addr
+	// Peers are other servers that are meant to answer the machines, and install nothing, by each name that OtherServer may have for them.
+	Peers []string
 	// Program tells one from another that may resolve in another way; "": by the file that runs.
 	Program string
 	// Keys of tokens.

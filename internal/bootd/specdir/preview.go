@@ -1,11 +1,13 @@
 package specdir
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,7 +54,7 @@ func Preview(dir, file, name string) (plans []Prospect, wrong []string, err erro
 			wrong = append(wrong, why)
 		}
 	}
-	slices.Sort(wrong)
+	slices.SortFunc(wrong, byLine)
 	there := f.entriesOf(key)
 	for _, p := range w.all() {
 		if file != "" && there[p.Entry] || file == "" && (p.Entry.String() == name || p.Entry.Name == name) {
@@ -69,6 +71,22 @@ func Preview(dir, file, name string) (plans []Prospect, wrong []string, err erro
 		return nil, nil, fmt.Errorf("there's no BootEntry %s in %s", or(name, "of file "+file), dir)
 	}
 	return plans, wrong, nil
+}
+
+// byLine orders sentences by the file and the line that they begin with: what is wrong first is often why the rest is.
+func byLine(a, b string) int {
+	file := func(s string) (name string, line int, rest string) {
+		at, rest, _ := strings.Cut(s, ": ")
+		i := strings.LastIndexByte(at, ':')
+		line, err := strconv.Atoi(at[i+1:])
+		if err != nil {
+			return "", 0, s
+		}
+		return at[:max(0, i)], line, rest
+	}
+	fa, la, ra := file(a)
+	fb, lb, rb := file(b)
+	return cmp.Or(strings.Compare(fa, fb), la-lb, strings.Compare(ra, rb))
 }
 
 // include reads a file too, unless it's one of the folder's, and gives the name that it has among these.

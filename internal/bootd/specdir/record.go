@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,7 +75,7 @@ type journal struct {
 	installed map[machineKey]newest[installLine]
 	consumed  []boot.Consumption
 	used      map[usedBy]bool // of those
-	elsewhere map[machineKey][]netip.Addr
+	elsewhere map[machineKey][]string
 }
 
 // usedBy is who used a grant.
@@ -94,7 +93,7 @@ var errDamaged = errors.New("damaged")
 // readJournal reads a journal that may not be there. A last line that was cut off by a crash is dropped: nothing followed from it.
 // Any other that can't be read is errDamaged: what was granted there isn't known.
 func readJournal(path string) (*journal, error) {
-	j := &journal{path: path, granted: map[machineKey]newest[grantLine]{}, installed: map[machineKey]newest[installLine]{}, used: map[usedBy]bool{}, elsewhere: map[machineKey][]netip.Addr{}}
+	j := &journal{path: path, granted: map[machineKey]newest[grantLine]{}, installed: map[machineKey]newest[installLine]{}, used: map[usedBy]bool{}, elsewhere: map[machineKey][]string{}}
 	j.stamp = stampOf(path)
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -131,7 +130,7 @@ func (l line) take(j *journal) bool {
 	case l.Consumed != nil && l.Consumed.GrantID != "":
 		j.consumed = append(j.consumed, *l.Consumed)
 		j.used[usedBy{l.Consumed.EntryUID, l.Consumed.HostUID}] = true
-	case l.Elsewhere != nil && l.Elsewhere.EntryUID != "" && (l.Elsewhere.Ended || l.Elsewhere.Server.IsValid()):
+	case l.Elsewhere != nil && l.Elsewhere.EntryUID != "" && (l.Elsewhere.Ended || l.Elsewhere.Server != ""):
 		l.Elsewhere.take(j)
 	default:
 		return false

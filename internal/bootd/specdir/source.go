@@ -3,7 +3,6 @@ package specdir
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"sync"
@@ -55,7 +54,7 @@ type Source struct {
 
 	mu sync.Mutex
 	// elsewhere are the servers, by entry UID, whose offer a machine took. unnoted are those that aren't in the records yet.
-	elsewhere map[string][]netip.Addr
+	elsewhere map[string][]string
 	unnoted   []elsewhereLine
 
 	// What follows is Run's alone.
@@ -100,7 +99,7 @@ func Open(o Options) (*Source, error) {
 	}
 	s := &Source{
 		o: o, folder: newFolder(o.Dir, o.Logger), poke: make(chan struct{}, 1), since: sinces{},
-		elsewhere: map[string][]netip.Addr{}, asked: map[string]string{}, said: map[string]string{}, seen: map[boot.Name]string{},
+		elsewhere: map[string][]string{}, asked: map[string]string{}, said: map[string]string{}, seen: map[boot.Name]string{},
 	}
 	if err := os.MkdirAll(filepath.Join(o.StateDir, confirmFolder), 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the folder of confirmations: %w", err)

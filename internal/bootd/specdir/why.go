@@ -38,20 +38,20 @@ func (s *Source) Why(p *boot.Plan) string {
 const elsewhereWhy = "it took the address of another DHCP server, which may install it, too"
 
 func elsewhereDo(p *boot.Plan, server string) string {
-	return fmt.Sprintf("start bootd with --peer %s if that server is meant to answer and installs nothing; else stop it, and bootd confirm %s --mac %s keeps the machine as it runs",
-		server, p.Entry, p.MACs[0])
+	peer := "--peer " + server + " if that server"
+	if a, err := netip.ParseAddr(server); err != nil || a.IsUnspecified() { // Of DHCPv6; before, :: stood for any of those.
+		peer = "the IPv6 address of that server as a --peer, if it's a bootd that"
+	}
+	return fmt.Sprintf("start bootd with %s is meant to answer and installs nothing; else stop it, and bootd confirm %s --mac %s keeps the machine as it runs", peer, p.Entry, p.MACs[0])
 }
 
 func confirmDo(p *boot.Plan) string {
 	return fmt.Sprintf("bootd confirm %s --mac %s keeps it as it runs; raise install.generation afterwards to install it", p.Entry, p.MACs[0])
 }
 
-// otherServers are those that answered a machine, by address.
-func (s *Source) otherServers(uid string) (all []string) {
+// otherServers are those that answered a machine.
+func (s *Source) otherServers(uid string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, a := range slices.SortedFunc(slices.Values(s.elsewhere[uid]), netip.Addr.Compare) {
-		all = append(all, a.String())
-	}
-	return all
+	return slices.Sorted(slices.Values(s.elsewhere[uid]))
 }
