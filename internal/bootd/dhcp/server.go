@@ -18,7 +18,7 @@ import (
 
 // Sightings are told where machines are. Seen must not block: it's called between two packets.
 type Sightings interface {
-	// Seen is told of a stage, of the NIC's MAC where that's known, and what the machine's firmware is, where that's known. The plan is good until it returns.
+	// Seen is told of a stage, and of the NIC's MAC and what the machine's firmware is, where they're known. The plan is good until it returns.
 	Seen(plan *boot.Plan, mac boot.MAC, stage boot.Stage, fw boot.Firmware, at time.Time)
 }
 
