@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -9,6 +10,9 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd"
 )
 
 // wrong says which flag can't be meant as it's written, by itself or beside another; nil: none. What can't be had here and now, such as a port
@@ -91,6 +95,27 @@ func apart(state, specs string) error {
 	}
 	if b, err := os.Stat(specs); err == nil && os.SameFile(a, b) {
 		return fmt.Errorf("--state-dir %s is the folder of --source dir:%s: bootd would read as specs what it writes there; give it a state folder of its own", state, specs)
+	}
+	return nil
+}
+
+// peers reads the other servers that are meant to answer.
+func (c *cli) peers(cfg *bootd.Config) error {
+	for _, p := range c.Peer {
+		if digits, ok := strings.CutPrefix(p, "duid:"); ok {
+			const least, most = 3, 130 // RFC 8415 §11.1.
+			id, err := hex.DecodeString(digits)
+			if err != nil || len(id) < least || len(id) > most {
+				return fmt.Errorf("--peer %q isn't a DUID: duid: is followed by its octets in hexadecimal digits, without separators", p)
+			}
+			cfg.PeerIDs = append(cfg.PeerIDs, id)
+			continue
+		}
+		a, err := netip.ParseAddr(p)
+		if err != nil || a.IsUnspecified() {
+			return fmt.Errorf("--peer %q isn't a server's address", p)
+		}
+		cfg.Peers = append(cfg.Peers, a.Unmap())
 	}
 	return nil
 }

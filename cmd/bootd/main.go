@@ -81,7 +81,7 @@ type cli struct {
 	Source                 string            `default:"kubernetes" help:"Where machines are described: kubernetes, or dir:PATH for a folder of the same YAML specs, without any cluster."`
 	NoInstall              bool              `help:"With --source dir: serve addresses and boots from disk, and install nothing: for a second bootd beside the one that does." name:"no-install"`
 	NewSite                bool              `help:"With --source dir, at the first start alone, which notes it and installs nothing: the folder can't be written, and nothing was installed from it yet."`
-	Peer                   []string          `help:"With --source dir: address of another DHCP server that is meant to answer the same machines, such as a second bootd; repeatable. Where one that isn't named here does, its machine isn't installed."`
+	Peer                   []string          `help:"With --source dir: address of another DHCP server that is meant to answer the same machines, such as a second bootd, or duid: and the DUID of one of DHCPv6; repeatable. Where one that isn't named here does, its machine isn't installed."`
 	PlansDir               string            `help:"Take plans from the YAML files in this folder, and talk to no cluster: for labs. Nothing is installed so." type:"path"`
 	Name                   string            `default:"${hostname}" env:"NODE_NAME" help:"Name of this bootd's BootServer."`
 	Namespace              string            `default:"baremetal-boot" env:"POD_NAMESPACE" help:"Namespace of BootServers, token keys, and what machines are given."`
@@ -159,12 +159,8 @@ func (c *cli) config() (bootd.Config, error) {
 		}
 		cfg.Artifacts.Allowed = append(cfg.Artifacts.Allowed, p)
 	}
-	for _, p := range c.Peer {
-		a, err := netip.ParseAddr(p)
-		if err != nil || a.IsUnspecified() {
-			return cfg, fmt.Errorf("--peer %q isn't a server's address", p)
-		}
-		cfg.Peers = append(cfg.Peers, a.Unmap())
+	if err := c.peers(&cfg); err != nil {
+		return cfg, err
 	}
 	dir, isDir := strings.CutPrefix(c.Source, "dir:")
 	switch {

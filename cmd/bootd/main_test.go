@@ -109,6 +109,7 @@ func TestSource(t *testing.T) {
 		"kubeconfig":                           {"--source", "kubernetes", "--kubeconfig", "/does/not/exist"},
 		`--peer "z" isn't a server's address`:  {"--source", "dir:/x", "--peer", "z"},
 		`--peer "::" isn't a server's address`: {"--source", "dir:/x", "--peer", "::"},
+		`--peer "duid:00:03" isn't a DUID`:     {"--source", "dir:/x", "--peer", "duid:00:03"},
 		"isn't an address":                     {"--source", "dir:/x", "--advertise-address", "y"},
 	} {
 		if _, err := parse(t, args...).config(); err == nil || !strings.Contains(err.Error(), says) {

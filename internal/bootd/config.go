@@ -36,6 +36,8 @@ type Config struct {
 	PlansDir string
 	// Peers are other servers of SpecDir's segments that are meant to answer its machines, by the address in their option 54.
 	Peers []netip.Addr
+	// PeerIDs are such servers of DHCPv6, by their DUIDs; those of bootds follow from Peers.
+	PeerIDs [][]byte
 	// NodeLabels are what BootNetworks' serveOn selects by.
 	NodeLabels map[string]string
 	// StateDir holds the log of consumptions, which must survive, the snapshot and the artifact cache.

@@ -28,6 +28,15 @@ func (d *daemon) ours(server netip.Addr) bool {
 	return ok && s.Peer(server)
 }
 
+// peer says that a server certainly is another bootd, or is meant to give the addresses of its machines.
+func (d *daemon) peer(server netip.Addr) bool {
+	if slices.Contains(d.c.Peers, server) {
+		return true
+	}
+	s, ok := d.source.(interface{ Knows(server netip.Addr) bool })
+	return ok && s.Knows(server)
+}
+
 // named takes note of the server that a machine takes its address from.
 func (d *daemon) named(server netip.Addr, in dhcp.Ingress) {
 	d.others.Heard(server, "", foreign.Place{Interface: in.Interface, Addresses: in.Addresses})

@@ -132,7 +132,7 @@ func assemble(c Config) (*daemon, error) {
 	d.oldKeys = keys
 	d.old.Store(old)
 	d.others = foreign.Open(foreign.Options{
-		State: d.state, Ours: d.ours, Path: filepath.Join(c.StateDir, "begun.json"), Served: segmentsOf(old), Now: c.Now, Logger: c.Logger,
+		State: d.state, Ours: d.ours, Peer: d.peer, Path: filepath.Join(c.StateDir, "begun.json"), Served: segmentsOf(old), Now: c.Now, Logger: c.Logger,
 	})
 	var unsigned map[boot.Arch]error
 	d.files, unsigned = d.files.WithSigned(c.SignedDir, grub.First())

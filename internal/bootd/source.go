@@ -114,7 +114,7 @@ func specs(c Config, o session.Options, known specdir.Options, onState func(*boo
 		return nil, nil, err
 	}
 	known.Dir, known.StateDir, known.Node, known.NoInstall, known.NewSite = c.SpecDir, c.StateDir, c.NodeLabels, c.NoInstall, c.NewSite
-	known.Keys, known.Peers, known.Now, known.Logger = keys, peerNames(c.Peers), c.Now, c.Logger
+	known.Keys, known.Peers, known.Now, known.Logger = keys, peerNames(c.Peers, c.PeerIDs), c.Now, c.Logger
 	src, err := specdir.Open(known)
 	if err != nil {
 		return nil, nil, err

@@ -20,9 +20,10 @@ func (e *exchange) theirs() bool {
 	return !e.facts.Server.IsValid() && !e.in.To.IsValid() && e.foreign() != ""
 }
 
-// noticed passes on that a segment has begun, and which server a machine on this link, be it a stranger, takes its address from.
+// noticed passes on that a segment has begun, and which server a machine on this link, be it a stranger, takes its address from. An offer begins nothing: it
+// may be another server's that is taken. Nor does a relay's request, which says nothing of who else is on our own link.
 func (s *Server) noticed(a *Answer, in Ingress) {
-	if s.cfg.Began != nil && (a.Reason == Offered || a.Reason == Acknowledged && !a.Theirs) {
+	if s.cfg.Began != nil && a.Reason == Acknowledged && !a.Theirs && !a.Facts.Relay.Address.IsValid() {
 		s.cfg.Began(a.Plan.Network.Name)
 	}
 	f := &a.Facts

@@ -206,7 +206,7 @@ func (e *exchange) strangersRequest(pools []boot.Pool) Answer {
 	}
 	holder, counts := l.Book.Holder(e.segment.Name, wanted, e.view.Now)
 	_, ours := pool.Of(pools, wanted)
-	if why := e.foreign(); why != "" && (!counts || holder.MAC != f.MAC) {
+	if why := e.foreign(); why != "" && !e.in.To.IsValid() && (!counts || holder.MAC != f.MAC) {
 		return e.silence(why) // It may have that of another server, and a segment that doesn't begin lends nothing.
 	}
 	switch {

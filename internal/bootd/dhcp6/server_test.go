@@ -144,13 +144,25 @@ func TestServeDecline(t *testing.T) {
 	}
 }
 
+// prefixInstead asks for a prefix in the place of an address.
+func prefixInstead(d dhcpv6.DHCPv6) {
+	m, ok := d.(*dhcpv6.Message)
+	if !ok {
+		return
+	}
+	m.Options.Del(dhcpv6.OptionIANA)
+	m.AddOption(&dhcpv6.OptIAPD{IaId: [4]byte{1}})
+}
+
+// TestServeOtherServer: who takes another server's address is told of; a prefix of a router installs nothing.
 func TestServeOtherServer(t *testing.T) {
 	var ids [][]byte
 	c := Config{OtherServer: func(_ *boot.Plan, id []byte) { ids = append(ids, id) }}
 	other := ServerID(netip.MustParseAddr("fd00:99::2"))
 	served(t, c, onLink(testLink), moment,
 		request(t, ofType(dhcpv6.MessageTypeRequest), toUs(netip.MustParseAddr("fd00:99::2"))),
-		request(t, ofType(dhcpv6.MessageTypeRenew), toUs(netip.MustParseAddr("fd00:99::2"))))
+		request(t, ofType(dhcpv6.MessageTypeRenew), toUs(netip.MustParseAddr("fd00:99::2"))),
+		request(t, ofType(dhcpv6.MessageTypeRequest), toUs(netip.MustParseAddr("fd00:99::3")), prefixInstead))
 	if len(ids) != 1 || !slices.Equal(ids[0], other) {
 		t.Errorf("other servers %x", ids)
 	}

@@ -33,7 +33,10 @@ func Open(path string, write func(*os.File) error) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = write(f)
+	err = f.Chmod(0o600) // What a kill has left may have other rights.
+	if err == nil {
+		err = write(f)
+	}
 	if err == nil {
 		err = f.Sync()
 	}

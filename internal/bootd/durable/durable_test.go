@@ -77,6 +77,9 @@ func TestBlocked(t *testing.T) {
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"+Unfinished), nil, 0o644); err != nil { //nolint:gosec // Whatever lies there.
+		t.Fatal(err)
+	}
 	f, err := Open(filepath.Join(dir, "a"), func(f *os.File) error {
 		_, err := io.WriteString(f, "one ")
 		return err

@@ -136,9 +136,9 @@ func readMarks(path string, log *slog.Logger) (map[boot.Name]bool, bool) {
 	return marks, true
 }
 
-// writeMarks writes them down.
+// writeMarks writes them down, be there none.
 func writeMarks(path string, names []boot.Name) error {
-	b, err := json.Marshal(names) //nolint:musttag // The domain's own names are the format.
+	b, err := json.Marshal(append([]boot.Name{}, names...)) //nolint:musttag // The domain's own names are the format.
 	if err != nil {
 		return fmt.Errorf("cannot encode the networks that have begun: %w", err)
 	}

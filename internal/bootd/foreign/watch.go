@@ -55,6 +55,8 @@ type Options struct {
 	State func() *boot.State
 	// Ours says whether a server is one of ours, or meant to be there.
 	Ours func(netip.Addr) bool
+	// Peer says that a server certainly is another one of ours.
+	Peer func(netip.Addr) bool
 	// Path of the file that says which segments have begun.
 	Path string
 	// Served are the segments that an earlier life answered; they count where there's no such file yet.
@@ -90,9 +92,10 @@ func Open(o Options) *Watch {
 	if known {
 		return w
 	}
+	w.dirty = true // Also that nothing has begun: a restart would take what is served by then for begun.
 	for _, g := range o.Served {
 		if g.Mode == boot.SegmentAuthoritative {
-			w.begun[g.Name], w.dirty = true, true
+			w.begun[g.Name] = true
 		}
 	}
 	return w
@@ -110,7 +113,10 @@ func (w *Watch) Heard(server netip.Addr, mac string, at Place) {
 			continue
 		}
 		if w.o.Ours(server) {
-			return
+			if mac == "" && g.Mode == boot.SegmentAuthoritative && w.o.Peer(server) { // A machine took its offer: all of us serve the segment.
+				w.Began(g.Name)
+			}
+			continue
 		}
 		w.note(g, Sight{Network: g.Name, Interface: at.Interface, Server: server, MAC: mac, Since: now, Last: now})
 	}

@@ -47,5 +47,15 @@ func (s *Source) Peer(a netip.Addr) bool {
 	if t == nil || !t.listed() {
 		return true
 	}
+	return t.serves(a)
+}
+
+// Knows says whether a server is known to be another bootd of this cluster, live or not.
+func (s *Source) Knows(a netip.Addr) bool {
+	t := s.t.Load()
+	return t != nil && t.listed() && t.serves(a)
+}
+
+func (t *tables) serves(a netip.Addr) bool {
 	return slices.ContainsFunc(t.servers.all(), func(x server) bool { return slices.Contains(x.addresses, a.String()) })
 }

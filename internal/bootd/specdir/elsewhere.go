@@ -3,6 +3,7 @@ package specdir
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -17,8 +18,9 @@ type elsewhereLine struct {
 	EntryUID string     `json:"entryUID"`
 	HostUID  string     `json:"hostUID"`
 	MACs     []boot.MAC `json:"macs"`
-	// Server is its address, or how its DUID is written where that alone is known.
+	// Server is its address; ::, where its DUID alone is known.
 	Server string `json:"server,omitempty"`
+	DUID   string `json:"duid,omitempty"`
 	// Ended says that what was known before this line is settled.
 	Ended bool      `json:"ended,omitempty"`
 	At    time.Time `json:"at"`
@@ -29,10 +31,24 @@ func (e *elsewhereLine) take(j *journal) {
 		switch {
 		case e.Ended:
 			delete(j.elsewhere, k)
-		case !slices.Contains(j.elsewhere[k], e.Server):
-			j.elsewhere[k] = append(j.elsewhere[k], e.Server)
+		case !slices.Contains(j.elsewhere[k], e.name()):
+			j.elsewhere[k] = append(j.elsewhere[k], e.name())
 		}
 	}
+}
+
+// anyServer is the address in the line of a server that has none.
+const anyServer = "::"
+
+// duidPrefix begins the name of one.
+const duidPrefix = "duid:"
+
+// name of the server, as OtherServer was told it.
+func (e *elsewhereLine) name() string {
+	if e.DUID != "" {
+		return e.DUID
+	}
+	return e.Server
 }
 
 // elsewhereOf are the servers that are remembered of a machine, by its entry and by each of its MACs.
@@ -66,7 +82,7 @@ func (j *journal) writable() bool {
 
 // OtherServer takes note of a server that isn't ours, and that answers one of our machines. It may be another bootd with a copy of the
 // folder: what that one has installed no record here knows, so that nothing is installed on the machine until a person has looked at it.
-// It's named as in Options.Peers. It's called for packets, and waits for no disk: turn writes it down.
+// It's named as in Options.Peers, by its address or by duid: and that. It's called for packets, and waits for no disk: turn writes it down.
 func (s *Source) OtherServer(p *boot.Plan, server string) {
 	if p.PlacedAlone() {
 		return // Nothing is ever installed on it, so that there's nothing to hold.
@@ -79,7 +95,9 @@ func (s *Source) OtherServer(p *boot.Plan, server string) {
 	}
 	s.elsewhere[p.EntryUID] = append(known, server)
 	l := s.elsewhereOf(p)
-	l.Server = server
+	if l.Server = server; strings.HasPrefix(server, duidPrefix) {
+		l.Server, l.DUID = anyServer, server
+	}
 	s.unnoted = append(s.unnoted, l)
 	s.mu.Unlock()
 	s.warnElsewhere(p, server)
@@ -115,7 +133,7 @@ func (s *Source) note() {
 		if err == nil {
 			continue
 		}
-		s.say(otherServers, fmt.Sprintf("that %s took the address of server %s can't be remembered, and a restart would forget it: %v", l.Entry, l.Server, err))
+		s.say(otherServers, fmt.Sprintf("that %s took the address of server %s can't be remembered, and a restart would forget it: %v", l.Entry, l.name(), err))
 		s.mu.Lock()
 		s.unnoted = append(todo[i:], s.unnoted...)
 		s.mu.Unlock()
@@ -133,7 +151,7 @@ func (s *site) noteElsewhere(l elsewhereLine) error {
 			continue // Nothing is installed where a place that should be there isn't.
 		}
 		known := j.elsewhereOf(l.EntryUID, l.MACs)
-		if l.Ended && len(known) == 0 || !l.Ended && slices.Contains(known, l.Server) {
+		if l.Ended && len(known) == 0 || !l.Ended && slices.Contains(known, l.name()) {
 			continue
 		}
 		if err := j.append(line{Elsewhere: &l}); err != nil {

@@ -74,18 +74,20 @@ func TestOtherServer(t *testing.T) {
 	}
 }
 
-// TestOtherServerSix: of a server of DHCPv6 its DUID is known: what to do names it by the address that a bootd's follows from, and once that is given it's
-// a peer.
+// TestOtherServerSix: of a server of DHCPv6 its DUID is known, and once that is given it's a peer. An earlier version wrote :: of each.
 func TestOtherServerSix(t *testing.T) {
-	for name, server := range map[string]string{"DUID": "DUID 000400112233", "Earlier": "::"} { // So was each written before.
+	for name, server := range map[string]string{"DUID": "duid:000400112233", "Earlier": "::"} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, all(1))
 			r.start()
 			r.src.OtherServer(r.plan(), server)
 			r.turn()
-			r.says(server, "start bootd with the IPv6 address of that server as a --peer, if it's a bootd that is meant to answer")
+			r.says(server, map[string]string{"DUID": "start bootd with --peer duid:000400112233 if that server is meant", "Earlier": "bootd confirm lab/m1 --mac " + mac1 + " keeps the machine as it runs; which server"}[name])
+			if b, err := os.ReadFile(filepath.Join(r.state, recordFile)); err != nil || !strings.Contains(string(b), `"server":"::"`) {
+				t.Errorf("an earlier version, which knows addresses alone, doesn't understand it: %s, %v", b, err)
+			}
 			r.stop()
-			r.start(func(o *Options) { o.Peers = []string{"fd00:77::3", "DUID 000400112233"} })
+			r.start(func(o *Options) { o.Peers = []string{"fd00:77::3", "duid:000400112233"} })
 			r.turn()
 			if granted := r.grant() != nil; granted != (name == "DUID") {
 				t.Errorf("once its address is given: granted %t", granted)

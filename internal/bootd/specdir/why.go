@@ -2,7 +2,6 @@ package specdir
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 
@@ -38,11 +37,11 @@ func (s *Source) Why(p *boot.Plan) string {
 const elsewhereWhy = "it took the address of another DHCP server, which may install it, too"
 
 func elsewhereDo(p *boot.Plan, server string) string {
-	peer := "--peer " + server + " if that server"
-	if a, err := netip.ParseAddr(server); err != nil || a.IsUnspecified() { // Of DHCPv6; before, :: stood for any of those.
-		peer = "the IPv6 address of that server as a --peer, if it's a bootd that"
+	confirm := fmt.Sprintf("bootd confirm %s --mac %s keeps the machine as it runs", p.Entry, p.MACs[0])
+	if server == anyServer { // An earlier version wrote that of each server of DHCPv6.
+		return confirm + "; which server of DHCPv6 it was isn't known any more"
 	}
-	return fmt.Sprintf("start bootd with %s is meant to answer and installs nothing; else stop it, and bootd confirm %s --mac %s keeps the machine as it runs", peer, p.Entry, p.MACs[0])
+	return fmt.Sprintf("start bootd with --peer %s if that server is meant to answer and installs nothing; else stop it, and %s", server, confirm)
 }
 
 func confirmDo(p *boot.Plan) string {
