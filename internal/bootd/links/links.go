@@ -17,7 +17,7 @@ type Link struct {
 	Index int
 	// Hardware address; empty where it has none, such as a tunnel.
 	Hardware net.HardwareAddr
-	// Local is its address of IPv6 for the link alone; invalid: it has none. Addresses are all others, of either family.
+	// Local is its address of IPv6 for the link alone; invalid: it has none. Addresses are all others, of either family, in the order of rank.
 	Local     netip.Addr
 	Addresses []netip.Addr
 }
@@ -41,6 +41,7 @@ func Of(i *net.Interface) Link {
 			l.Local = at
 		}
 	}
+	rank(l.Addresses, flagsOf)
 	return l
 }
 

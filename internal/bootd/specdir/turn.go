@@ -90,9 +90,9 @@ func (s *Source) planned(p *boot.Plan) *boot.Plan {
 	case out.InstalledGeneration >= out.InstallGeneration:
 	case s.world.idle[p.EntryUID] != "":
 		out.InstallGeneration = out.InstalledGeneration // Nothing is in doubt: what it boots meanwhile its entry says.
-	case s.world.kept[p.EntryUID]:
+	case s.world.kept[p.EntryUID] && !s.touched(p):
 		out.Otherwise, out.InstallGeneration = boot.OtherwiseHold, 0
-	case s.asked[p.EntryUID] != "" && s.touched(p):
+	case s.world.kept[p.EntryUID], s.asked[p.EntryUID] != "" && s.touched(p):
 		out.Otherwise, out.InstallGeneration = boot.OtherwiseLocalDisk, 0
 	}
 	return out
@@ -105,7 +105,7 @@ func (s *Source) asItIs(p *boot.Plan) bool {
 }
 
 // touched says whether a record knows of an install on one of the machine's MACs, by whatever entry, or of a grant that the machine used: while
-// it's asked about, that's what it boots, as it did before.
+// it's asked about, or its specs can't be read, that's what it boots, as it did before.
 func (s *Source) touched(p *boot.Plan) bool {
 	known := s.site.records(p)
 	return known.state.installed != nil || known.spec.installed != nil || p.Otherwise != boot.OtherwiseHold && s.site.used(p)

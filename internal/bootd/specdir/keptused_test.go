@@ -1,0 +1,49 @@
+package specdir
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// TestKeptAndUsed: a machine that used its grant, and whose installer never said that it was done, boots its disk, whatever becomes of its specs: of one that
+// used none nothing is known, and it waits. Neither is installed.
+func TestKeptAndUsed(t *testing.T) {
+	shared := networkYAML + "---\n" + profileYAML + "---\n" + givenYAML
+	entries := entryYAML("m1", mac1, "10.77.0.11", 1) + "---\n" + entryYAML("m2", mac2, "10.77.0.12", 1)
+	wrong := strings.Replace(entries, "generation: 1", "generation: x", 2)
+	restarts := func(r *rig, change func()) {
+		before := r.src.State()
+		r.stop()
+		change()
+		r.start(func(o *Options) { o.Before = before })
+	}
+	cases := map[string]struct {
+		reason string
+		do     func(r *rig)
+	}{
+		"Wrong":    {"their file is wrong", func(r *rig) { r.write("m.yaml", wrong) }},
+		"Profile":  {"their profile is gone", func(r *rig) { r.write("net.yaml", networkYAML+"---\n"+givenYAML) }},
+		"Restart":  {"bootd is restarted while it's wrong", func(r *rig) { restarts(r, func() { r.write("m.yaml", wrong) }) }},
+		"Emptied":  {"and while the folder is empty", func(r *rig) { restarts(r, func() { remove(t, r.dir+"/m.yaml"); remove(t, r.dir+"/net.yaml") }) }},
+		"Stranger": {"another file is wrong", func(r *rig) { r.write("zz.yaml", "a: b\n c: d\n") }},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, "")
+			r.write("net.yaml", shared)
+			r.write("m.yaml", entries)
+			r.start()
+			if r.told(mac1) != boot.AnswerInstall || r.told(mac2) != boot.AnswerInstall {
+				t.Fatalf("%s, %s\n%s", r.told(mac1), r.told(mac2), r.said.String())
+			}
+			r.install(false)
+			tc.do(r)
+			r.turn()
+			if one, two := r.told(mac1), r.told(mac2); one != boot.AnswerLocalDisk || two != boot.AnswerHold {
+				t.Errorf("%s: who used its grant is told %s, who didn't %s\n%s", tc.reason, one, two, r.said.String())
+			}
+		})
+	}
+}
