@@ -3,6 +3,8 @@ package gate
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
@@ -12,6 +14,7 @@ import (
 const (
 	ReasonToken  = "InvalidToken"
 	ReasonAPI    = "APIUnavailable"
+	ReasonDisk   = "StateNotWritten"
 	ReasonBusy   = "TooManyAtOnce"
 	ReasonScript = "ScriptInvalid"
 	ReasonPace   = "AsksTooOften"
@@ -169,6 +172,12 @@ func reason(err error) string {
 		if errors.Is(err, x.err) {
 			return x.reason
 		}
+	}
+	if _, path := errors.AsType[*fs.PathError](err); path {
+		return ReasonDisk
+	}
+	if _, link := errors.AsType[*os.LinkError](err); link { // That's a rename's.
+		return ReasonDisk
 	}
 	return ReasonAPI
 }
