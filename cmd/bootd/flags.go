@@ -103,7 +103,7 @@ func apart(state, specs string) error {
 func (c *cli) peers(cfg *bootd.Config) error {
 	for _, p := range c.Peer {
 		if digits, ok := strings.CutPrefix(p, "duid:"); ok {
-			const least, most = 3, 130 // RFC 8415 §11.1.
+			const least, most = 1, 130 // RFC 8415 §11.1 has three at least; one that breaks that is named all the same.
 			id, err := hex.DecodeString(digits)
 			if err != nil || len(id) < least || len(id) > most {
 				return fmt.Errorf("--peer %q isn't a DUID: duid: is followed by its octets in hexadecimal digits, without separators", p)
@@ -112,7 +112,7 @@ func (c *cli) peers(cfg *bootd.Config) error {
 			continue
 		}
 		a, err := netip.ParseAddr(p)
-		if err != nil || a.IsUnspecified() {
+		if err != nil || a.Unmap().IsUnspecified() {
 			return fmt.Errorf("--peer %q isn't a server's address", p)
 		}
 		cfg.Peers = append(cfg.Peers, a.Unmap())

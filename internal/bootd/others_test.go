@@ -36,7 +36,7 @@ func TestOthers(t *testing.T) {
 		source: knows{st: st}, proxy: &proxyPort{},
 	}
 	d.others = foreign.Open(foreign.Options{
-		State: func() *boot.State { return st }, Ours: d.ours, Peer: d.peer, Path: filepath.Join(t.TempDir(), "begun.json"),
+		State: func() *boot.State { return st }, Ours: d.ours, Path: filepath.Join(t.TempDir(), "begun.json"),
 		Now: func() time.Time { return now }, Logger: slog.New(slog.DiscardHandler),
 	})
 	in := dhcp.Ingress{Interface: "eth1", Addresses: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}

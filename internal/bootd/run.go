@@ -132,7 +132,7 @@ func assemble(c Config) (*daemon, error) {
 	d.oldKeys = keys
 	d.old.Store(old)
 	d.others = foreign.Open(foreign.Options{
-		State: d.state, Ours: d.ours, Peer: d.peer, Path: filepath.Join(c.StateDir, "begun.json"), Served: segmentsOf(old), Now: c.Now, Logger: c.Logger,
+		State: d.state, Ours: d.ours, Path: filepath.Join(c.StateDir, "begun.json"), Served: segmentsOf(old), Now: c.Now, Logger: c.Logger,
 	})
 	var unsigned map[boot.Arch]error
 	d.files, unsigned = d.files.WithSigned(c.SignedDir, grub.First())
@@ -260,7 +260,7 @@ func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) 
 		Holders: holders, Misplaced: d.misplaced,
 		Frames: frames != nil, Lending: d.lent.of(d.ours), Pi: d.pis.Began,
 		State: d.state, Keys: d.keys, Sightings: d, Sights: d.sights, Declined: d.declined, Own: d.has, OtherServer: d.otherServer, Observe: d.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(), Secure: d.secure(l),
-		Skewed: skewedBy(d.source), Foreign: d.mayBegin, Began: d.others.Began, Named: d.named, Proxy: d.proxy.Open, ProxyAlone: d.c.DHCPListen == "",
+		Skewed: skewedBy(d.source), Foreign: d.mayBegin, Peer: d.peer, Began: d.others.Began, Named: d.named, Proxy: d.proxy.Open, ProxyAlone: d.c.DHCPListen == "",
 		Files: d.firstStages(),
 		Limit: limit.New(limit.Default()), Trace: d.tracer(),
 		Log: d.c.Logger, Now: d.c.Now,

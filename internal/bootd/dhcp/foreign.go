@@ -1,6 +1,8 @@
 package dhcp
 
 import (
+	"slices"
+
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/wire"
 )
@@ -20,14 +22,26 @@ func (e *exchange) theirs() bool {
 	return !e.facts.Server.IsValid() && !e.in.To.IsValid() && e.foreign() != ""
 }
 
-// noticed passes on that a segment has begun, and which server a machine on this link, be it a stranger, takes its address from. An offer begins nothing: it
-// may be another server's that is taken. Nor does a relay's request, which says nothing of who else is on our own link.
+// noticed passes on that a segment has begun, and which server a machine on this link, be it a stranger, takes its address from.
 func (s *Server) noticed(a *Answer, in Ingress) {
-	if s.cfg.Began != nil && a.Reason == Acknowledged && !a.Theirs && !a.Facts.Relay.Address.IsValid() {
+	if s.cfg.Began != nil && (a.Reason == Acknowledged && !a.Theirs && here(a, in) || s.another(a)) {
 		s.cfg.Began(a.Plan.Network.Name)
 	}
 	f := &a.Facts
 	if a.Packet == nil && !a.Reason.limited() && s.cfg.Named != nil && f.Type == wire.Request && f.Server.IsValid() && !in.To.IsValid() && !f.Relay.Address.IsValid() {
 		s.cfg.Named(f.Server, in)
 	}
+}
+
+// here says that a machine is on our own link: what a relay asks says nothing of who else is on that, and who asks us alone may be behind one, too, since
+// renewals don't pass it (RFC 2131 §4.4.5).
+func here(a *Answer, in Ingress) bool {
+	return !a.Facts.Relay.Address.IsValid() && (!in.To.IsValid() || slices.ContainsFunc(in.Addresses, a.Plan.Network.Address.Contains))
+}
+
+// another says that a machine on our own link takes its planned address from another bootd: they serve the segment together.
+func (s *Server) another(a *Answer) bool {
+	f := &a.Facts
+	return a.Reason == SilentOtherServer && a.Plan != nil && f.Type == wire.Request && f.Requested == a.Plan.Network.Address.Addr() &&
+		!f.Relay.Address.IsValid() && s.cfg.Peer != nil && s.cfg.Peer(f.Server)
 }

@@ -84,6 +84,8 @@ func TestServersAreNamed(t *testing.T) {
 func TestForeignStaysForeign(t *testing.T) {
 	lease, renewal := addressOpt(50, testAddress.String()), broadcastIn()
 	renewal.From, renewal.To = netip.AddrPortFrom(testAddress, 68), testServer
+	routed := renewal
+	routed.Addresses = []netip.Addr{netip.MustParseAddr("192.0.2.1")}
 	viaRelay := Ingress{From: netip.MustParseAddrPort("10.99.0.1:67"), To: testServer, Interface: "br0", Addresses: []netip.Addr{testServer}}
 	asking := func(m ...dhcpv4.Modifier) dhcpv4.Modifier {
 		return all(append([]dhcpv4.Modifier{ofType(dhcpv4.MessageTypeRequest)}, m...)...)
@@ -94,23 +96,30 @@ func TestForeignStaysForeign(t *testing.T) {
 		in     Ingress
 		why    Reason // of the segment not to begin
 		begins bool
+		answer Reason
 	}{
-		"Reboot":    {"INIT-REBOOT names no server", asking(lease), broadcastIn(), SilentForeign, false},
-		"Rebinding": {"nor does REBINDING", asking(dhcpv4.WithClientIP(testAddress.AsSlice())), broadcastIn(), SilentForeign, false},
-		"Listening": {"whether there's another isn't known yet", asking(lease), broadcastIn(), SilentListening, false},
-		"Selects":   {"it took our offer", asking(lease, addressOpt(54, "10.99.0.1")), broadcastIn(), SilentForeign, true},
-		"Renewal":   {"it asks us", asking(dhcpv4.WithClientIP(testAddress.AsSlice())), renewal, SilentForeign, true},
-		"Alone":     {"there's no other", asking(lease), broadcastIn(), "", true},
-		"Relay":     {"a relay's link is another one", asking(lease, relayed("10.99.0.1")), viaRelay, SilentForeign, false},
+		"Reboot":    {"INIT-REBOOT names no server", asking(lease), broadcastIn(), SilentForeign, false, Acknowledged},
+		"Rebinding": {"nor does REBINDING", asking(dhcpv4.WithClientIP(testAddress.AsSlice())), broadcastIn(), SilentForeign, false, Acknowledged},
+		"Listening": {"whether there's another isn't known yet", asking(lease), broadcastIn(), SilentListening, false, Acknowledged},
+		"Selects":   {"it took our offer", asking(lease, addressOpt(54, "10.99.0.1")), broadcastIn(), SilentForeign, true, Acknowledged},
+		"Renewal":   {"it asks us", asking(dhcpv4.WithClientIP(testAddress.AsSlice())), renewal, SilentForeign, true, Acknowledged},
+		"Alone":     {"there's no other", asking(lease), broadcastIn(), "", true, Acknowledged},
+		"Routed":    {"it asks us, from behind a relay, which renewals don't pass", asking(dhcpv4.WithClientIP(testAddress.AsSlice())), routed, SilentForeign, false, Acknowledged},
+		"Peer":      {"it took another bootd's offer", asking(lease, addressOpt(54, "10.99.0.2")), broadcastIn(), SilentForeign, true, SilentOtherServer},
+		"PeerWrong": {"of an address that isn't its own", asking(addressOpt(50, "10.99.0.9"), addressOpt(54, "10.99.0.2")), broadcastIn(), SilentForeign, false, SilentOtherServer},
+		"Theirs":    {"it took the other one's", asking(lease, addressOpt(54, "10.99.0.3")), broadcastIn(), SilentForeign, false, SilentOtherServer},
+		"PeerRelay": {"on a relay's link", asking(lease, addressOpt(54, "10.99.0.2"), relayed("10.99.0.1")), viaRelay, SilentForeign, false, SilentOtherServer},
+		"Relay":     {"a relay's link is another one", asking(lease, relayed("10.99.0.1")), viaRelay, SilentForeign, false, Acknowledged},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			began := 0
 			cfg := testConfig(testState(refusesForeign, testPlan()))
 			cfg.Began = func(boot.Name) { began++ }
+			cfg.Peer = func(a netip.Addr) bool { return a.String() == "10.99.0.2" }
 			cfg.Foreign = func(boot.Name) Reason { return tc.why }
 			a := New(cfg).handle(message(t, request(t, tc.req)), tc.in, desk{reply: &wire.Reply{}})
-			if a.Reason != Acknowledged || began > 0 != tc.begins {
+			if a.Reason != tc.answer || began > 0 != tc.begins {
 				t.Errorf("%s: %s, and it begins: %d", tc.reason, a.Reason, began)
 			}
 		})

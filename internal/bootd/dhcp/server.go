@@ -82,9 +82,11 @@ type Config struct {
 	Pi func(Pi)
 	// Skewed says that this host's clock isn't that of who makes grants; nil: it is.
 	Skewed func() bool
-	// Foreign says why a segment that refuses foreign servers doesn't begin; "": it does. Began is told of each segment whose machine is
-	// given its address, Named of each server that a request on a segment names, whoever sent it. nil: nobody asks, nobody is told.
+	// Foreign says why a segment that refuses foreign servers doesn't begin; "": it does. Began is told of each segment on whose link a machine
+	// takes its address from us, or another bootd, Named of each server that a request on a segment names, whoever sent it. nil: nobody asks, nobody is told.
+	// Peer says that a server certainly is another bootd, or meant to give machines their addresses.
 	Foreign func(network boot.Name) Reason
+	Peer    func(server netip.Addr) bool
 	Began   func(network boot.Name)
 	Named   func(server netip.Addr, in Ingress)
 	// Lending is what machines are lent that nobody knows; the zero value: nothing.

@@ -55,8 +55,6 @@ type Options struct {
 	State func() *boot.State
 	// Ours says whether a server is one of ours, or meant to be there.
 	Ours func(netip.Addr) bool
-	// Peer says that a server certainly is another one of ours.
-	Peer func(netip.Addr) bool
 	// Path of the file that says which segments have begun.
 	Path string
 	// Served are the segments that an earlier life answered; they count where there's no such file yet.
@@ -113,10 +111,7 @@ func (w *Watch) Heard(server netip.Addr, mac string, at Place) {
 			continue
 		}
 		if w.o.Ours(server) {
-			if mac == "" && g.Mode == boot.SegmentAuthoritative && w.o.Peer(server) { // A machine took its offer: all of us serve the segment.
-				w.Began(g.Name)
-			}
-			continue
+			return
 		}
 		w.note(g, Sight{Network: g.Name, Interface: at.Interface, Server: server, MAC: mac, Since: now, Last: now})
 	}

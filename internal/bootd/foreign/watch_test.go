@@ -57,7 +57,7 @@ func newScene(t *testing.T) *scene {
 
 func (s *scene) open(served ...boot.Segment) {
 	s.Watch = Open(Options{
-		State: func() *boot.State { return s.st }, Ours: func(a netip.Addr) bool { return slices.Contains(s.peers, a) }, Peer: func(a netip.Addr) bool { return a == peer }, Path: s.path, Served: served,
+		State: func() *boot.State { return s.st }, Ours: func(a netip.Addr) bool { return slices.Contains(s.peers, a) }, Path: s.path, Served: served,
 		Now: func() time.Time { return s.now }, Logger: slog.New(slog.NewTextHandler(&s.said, nil)),
 	})
 }
@@ -86,8 +86,6 @@ func TestMay(t *testing.T) {
 		"Away":     {"on another interface", func(s *scene) { s.Heard(other, otherMAC, Place{Interface: "eth9"}); s.listened() }, Goes},
 		"Begun":    {"what was answered once goes on", func(s *scene) { s.listened(); s.Began(rack); s.Heard(other, otherMAC, onRack) }, Goes},
 		"Restart":  {"also after a restart", func(s *scene) { s.Began(rack); s.flush(); s.open(); s.Heard(other, otherMAC, onRack) }, Goes},
-		"Taken":    {"a machine took another bootd's offer: they serve it together", func(s *scene) { s.Heard(peer, "", onRack); s.Heard(other, otherMAC, onRack) }, Goes},
-		"Offered":  {"another bootd's offer alone says nothing", func(s *scene) { s.Heard(peer, otherMAC, onRack); s.Heard(other, otherMAC, onRack) }, Refused},
 		"Served":   {"a restart begins nothing: it was served, and refused", func(s *scene) { s.flush(); s.open(s.st.Segments...); s.Heard(other, otherMAC, onRack) }, Refused},
 		"Upgraded": {"what an earlier life served has begun", func(s *scene) { s.open(s.st.Segments...); s.Heard(other, otherMAC, onRack) }, Goes},
 		"Lost": {"a new state folder begins anew", func(s *scene) {

@@ -23,7 +23,9 @@ type Link struct {
 }
 
 // Of gives the link of an interface. One that has no addresses any more has none here.
-func Of(i *net.Interface) Link {
+func Of(i *net.Interface) Link { return of(i, flagsOf) }
+
+func of(i *net.Interface, flags func() map[netip.Addr]uint64) Link {
 	l := Link{Name: i.Name, Index: i.Index, Hardware: i.HardwareAddr}
 	as, err := i.Addrs()
 	if err != nil {
@@ -41,7 +43,7 @@ func Of(i *net.Interface) Link {
 			l.Local = at
 		}
 	}
-	rank(l.Addresses, flagsOf)
+	rank(l.Addresses, flags)
 	return l
 }
 
@@ -69,10 +71,10 @@ func (g *Groups) Join(wanted func(Link) bool) (names []string, err error) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	there := map[int]string{}
+	there, flags := map[int]string{}, sync.OnceValue(flagsOf) // They're of all interfaces.
 	var errs []error
 	for _, i := range all {
-		if i.Flags&net.FlagUp == 0 || i.Flags&net.FlagMulticast == 0 || !wanted(Of(&i)) {
+		if i.Flags&net.FlagUp == 0 || i.Flags&net.FlagMulticast == 0 || !wanted(of(&i, flags)) {
 			continue
 		}
 		if g.joined[i.Index] != i.Name {

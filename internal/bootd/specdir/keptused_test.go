@@ -47,3 +47,31 @@ func TestKeptAndUsed(t *testing.T) {
 		})
 	}
 }
+
+// TestKeptAndHeld: a machine whose entry would have it held meanwhile isn't sent to a disk that's half written, or is to be written, by its specs being wrong.
+func TestKeptAndHeld(t *testing.T) {
+	at := func(generation int) string {
+		return strings.Replace(entryYAML("m1", mac1, "10.77.0.11", generation), "    install:", "    otherwise: Hold\n    install:", 1)
+	}
+	for name, used := range map[string]bool{"Used": true, "Pending": false} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, "")
+			r.write("net.yaml", networkYAML+"---\n"+profileYAML+"---\n"+givenYAML)
+			r.write("m.yaml", at(1))
+			r.start()
+			r.install(true)
+			r.write("m.yaml", at(2))
+			if g := r.granted(); g == nil || g.Generation != 2 {
+				t.Fatalf("%+v\n%s", g, r.said.String())
+			}
+			if used {
+				r.install(false)
+			}
+			r.write("m.yaml", strings.Replace(at(2), "generation: 2", "generation: x", 1))
+			r.turn()
+			if got := r.told(mac1); got != boot.AnswerHold {
+				t.Errorf("it's told %s\n%s", got, r.said.String())
+			}
+		})
+	}
+}

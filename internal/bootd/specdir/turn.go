@@ -90,7 +90,7 @@ func (s *Source) planned(p *boot.Plan) *boot.Plan {
 	case out.InstalledGeneration >= out.InstallGeneration:
 	case s.world.idle[p.EntryUID] != "":
 		out.InstallGeneration = out.InstalledGeneration // Nothing is in doubt: what it boots meanwhile its entry says.
-	case s.world.kept[p.EntryUID] && !s.touched(p):
+	case s.world.kept[p.EntryUID] && (p.Otherwise == boot.OtherwiseHold || !s.touched(p)):
 		out.Otherwise, out.InstallGeneration = boot.OtherwiseHold, 0
 	case s.world.kept[p.EntryUID], s.asked[p.EntryUID] != "" && s.touched(p):
 		out.Otherwise, out.InstallGeneration = boot.OtherwiseLocalDisk, 0
