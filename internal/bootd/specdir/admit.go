@@ -14,7 +14,8 @@ import (
 
 // sort puts plans into the order in which they may choose their MACs and addresses. What is served now goes first: a newcomer takes
 // nobody's address. At a start the records go first, whatever the clock says that they were written by. Of what was read at once the
-// one goes first that asks for no install, and in the end the same one at each start, in whatever files they stand.
+// one goes first that asks for no install, and in the end the same one at each start, in whatever files they stand. An entry that is served, and now
+// names another address or port than it was served by, comes behind those that go on with theirs: to them it's a newcomer.
 func (b served) sort(plans []*boot.Plan) []*boot.Plan {
 	type ranked struct {
 		*boot.Plan
@@ -22,13 +23,17 @@ func (b served) sort(plans []*boot.Plan) []*boot.Plan {
 		rank int
 	}
 	all := make([]ranked, len(plans))
+	const came, moved, unrecorded = 4, 2, 1
 	for i, p := range plans {
 		all[i].Plan = p
-		if old := b.plans[p.EntryUID].Plan(); old == nil || old.HostUID != p.HostUID {
-			all[i].rank += 2
+		switch old := b.plans[p.EntryUID].Plan(); {
+		case old == nil || old.HostUID != p.HostUID:
+			all[i].rank += came
+		case !claimsAs(p, old):
+			all[i].rank += moved
 		}
 		if !b.recorded(p) {
-			all[i].rank++
+			all[i].rank += unrecorded
 		}
 	}
 	slices.SortFunc(all, func(x, y ranked) int {
@@ -40,6 +45,19 @@ func (b served) sort(plans []*boot.Plan) []*boot.Plan {
 		plans[i] = all[i].Plan
 	}
 	return plans
+}
+
+// claimsAs says whether a plan wants nothing but what another one of its entry has: network, addresses and port.
+func claimsAs(p, old *boot.Plan) bool {
+	if p.Network.Name != old.Network.Name || (p.Port == nil) != (old.Port == nil) || p.Port != nil && *p.Port != *old.Port {
+		return false
+	}
+	for a := range p.Network.Addresses() {
+		if !old.Network.Has(a.Addr()) {
+			return false
+		}
+	}
+	return true
 }
 
 // asks is 1 for a plan that asks for an install.
@@ -75,6 +93,7 @@ func (w *world) admit(plans []*boot.Plan, entries []placed) (admitted []*boot.Pl
 			w.problems["BootEntry "+p.Entry.String()] = fmt.Sprintf("%s: %s: %s", of(p.Entry), v1alpha1.ReasonConflict, conflict)
 			delete(w.kept, p.EntryUID)
 			delete(w.idle, p.EntryUID)
+			w.rivals = append(w.rivals, p)
 			continue
 		}
 		t.add(p)

@@ -59,6 +59,7 @@ func differs(s *Source) string {
 		return diff
 	}
 	served := boot.PackedState(whole.segments, whole.plans, slices.Collect(maps.Values(st.Sessions)))
+	whole.withhold(served)
 	if st.Len() != served.Len() || len(st.Plans()) != st.Len() {
 		return fmt.Sprintf("%d plans are served, %d should be", st.Len(), served.Len())
 	}

@@ -148,6 +148,7 @@ func (s *Source) publish() {
 		sessions = append(sessions, r.Session)
 	}
 	st := boot.PackedState(s.world.segments, s.world.plans.With(others, nil), sessions)
+	s.world.withhold(st)
 	s.data.Store(s.world.given())
 	s.known.Store(&k)
 	s.state.Store(st)

@@ -44,6 +44,8 @@ type world struct {
 	earlier map[string]bool
 	// claims are the entries that aren't served.
 	claims []*v1alpha1.BootEntry
+	// rivals are the plans that aren't served, since others have what they want.
+	rivals []*boot.Plan
 	// blind says which files were never right since bootd started; "": none.
 	blind string
 	// problems are those of entries, by name, and of networks.
