@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"maps"
 	"net/netip"
 	"slices"
 	"time"
@@ -107,3 +108,17 @@ func (s *State) Withhold(macs []MAC, addresses []netip.Addr) {
 
 // Withheld says whether a MAC is that of a machine which has an entry and isn't served.
 func (s *State) Withheld(m MAC) bool { return s.withheld[m] }
+
+// Unserved gives the MACs and addresses of machines that have an entry and aren't served, as far as that counts for what is lent: what Withhold takes.
+func (s *State) Unserved() (macs []MAC, addresses []netip.Addr) {
+	if len(s.reserved) == 0 {
+		return slices.Sorted(maps.Keys(s.withheld)), nil
+	}
+	others := maps.Clone(s.reserved)
+	for p := range s.All() {
+		for a := range p.Network.Addresses() {
+			delete(others, a.Addr())
+		}
+	}
+	return slices.Sorted(maps.Keys(s.withheld)), slices.SortedFunc(maps.Keys(others), netip.Addr.Compare)
+}

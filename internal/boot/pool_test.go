@@ -2,6 +2,7 @@ package boot
 
 import (
 	"net/netip"
+	"slices"
 	"testing"
 )
 
@@ -79,6 +80,9 @@ func TestWithheld(t *testing.T) {
 	}
 	if !s.Reserved(at("10.77.0.203")) || s.Reserved(at("10.77.0.204")) {
 		t.Error("the address of an entry that isn't served is nobody else's, and no other one is")
+	}
+	if macs, addresses := s.Unserved(); !slices.Equal(macs, []MAC{"52:54:00:00:00:01", "52:54:00:00:00:02", "52:54:00:00:00:03"}) || !slices.Equal(addresses, []netip.Addr{at("10.77.0.203")}) {
+		t.Errorf("%s, %s", macs, addresses)
 	}
 	none := NewState(nil, nil, nil)
 	none.Withhold([]MAC{"52:54:00:00:00:03"}, nil)

@@ -10,6 +10,7 @@ import (
 	"hash/crc32"
 	"io"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -42,8 +43,24 @@ type head struct {
 	Segments []boot.Segment `json:"segments"`
 	Keys     [][]byte       `json:"keys"`
 	Sessions []boot.Session `json:"sessions"`
+	// Unserved are the MACs and addresses of machines that have an entry and aren't served. Earlier programs wrote none, and skip them.
+	Unserved *unserved `json:"unserved,omitempty"`
 	// ID of this one, by which what lies beside it is known to be of it. Earlier programs wrote none, and skip it.
 	ID string `json:"id,omitempty"`
+}
+
+// unserved is what State.Unserved gives.
+type unserved struct {
+	MACs      []boot.MAC   `json:"macs,omitempty"`
+	Addresses []netip.Addr `json:"addresses,omitempty"`
+}
+
+func unservedOf(st *boot.State) *unserved {
+	macs, addresses := st.Unserved()
+	if len(macs)+len(addresses) == 0 {
+		return nil
+	}
+	return &unserved{macs, addresses}
 }
 
 // leastRow is the least number of bytes that a row takes, or a shape.
@@ -61,7 +78,7 @@ func encode(to io.WriteSeeker, st *boot.State, keys [][]byte, id string) error {
 	dual := slices.ContainsFunc(plans.Shapes(), func(s *boot.Plan) bool { return s.Network.Six != nil })
 	sessions := slices.Collect(maps.Values(st.Sessions))
 	slices.SortFunc(sessions, func(a, b boot.Session) int { return cmp.Compare(a.EntryUID, b.EntryUID) })
-	top, err := json.Marshal(head{st.Segments, keys, sessions, id}) //nolint:musttag // The domain's own names are the format.
+	top, err := json.Marshal(head{st.Segments, keys, sessions, unservedOf(st), id}) //nolint:musttag // The domain's own names are the format.
 	if err != nil {
 		return err
 	}
@@ -181,7 +198,11 @@ func unpack(b []byte, dual bool) (known, error) {
 	if r.Err() != nil {
 		return known{}, r.Err()
 	}
-	return known{boot.PackedState(top.Segments, plans.Packed(), top.Sessions), top.Keys, top.ID}, nil
+	st := boot.PackedState(top.Segments, plans.Packed(), top.Sessions)
+	if u := top.Unserved; u != nil {
+		st.Withhold(u.MACs, u.Addresses)
+	}
+	return known{st, top.Keys, top.ID}, nil
 }
 
 // file is format 1, which earlier programs wrote.

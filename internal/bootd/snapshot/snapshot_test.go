@@ -102,6 +102,25 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestUnserved: while the API is away, and after a restart, too, a machine with an entry is no stranger, and its address is nobody else's.
+func TestUnserved(t *testing.T) {
+	at := netip.MustParseAddr
+	g := boot.Segment{Name: rack(), Pools: []boot.Pool{{Start: at("10.77.0.1"), End: at("10.77.0.220")}}}
+	want := boot.NewState([]boot.Segment{g}, []boot.Plan{plan()}, nil)
+	want.Withhold([]boot.MAC{"52:54:00:00:00:99"}, []netip.Addr{at("10.77.0.203")})
+	b, err := encoded(want, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st := got.state; !st.Withheld("52:54:00:00:00:99") || !st.Reserved(at("10.77.0.203")) || st.Reserved(at("10.77.0.204")) || st.Withheld("52:54:00:00:00:01") {
+		t.Error("what isn't served is forgotten, or what is served is withheld")
+	}
+}
+
 // filled sets all fields of a value, each text and number to another one, so that nothing that a plan may hold is forgotten.
 func filled(v reflect.Value, n *int) {
 	*n++
