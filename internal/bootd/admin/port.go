@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"net"
 	"net/netip"
+	"slices"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
@@ -52,7 +54,11 @@ func (h *handler) viaRelay(v dhcp.View, g boot.Segment) way {
 	w := way{}
 	w.relay, w.link = relayOf(g)
 	w.in = dhcp.Ingress{From: netip.AddrPortFrom(w.relay, portDHCP), To: v.Advertise}
-	for _, i := range h.o.Interfaces() {
+	all := h.o.Interfaces()
+	if ours := towards(w.relay); !w.in.To.IsValid() && slices.ContainsFunc(all, func(i Interface) bool { return slices.Contains(i.Addresses, ours) }) {
+		w.in.To = ours
+	}
+	for _, i := range all {
 		for _, a := range i.Addresses {
 			if !w.in.To.IsValid() && a.Is4() && !a.IsLoopback() {
 				w.in.To = a
@@ -64,4 +70,18 @@ func (h *handler) viaRelay(v dhcp.View, g boot.Segment) way {
 	}
 	w.text = "relay " + w.relay.String()
 	return w
+}
+
+// towards is the address of this host that is on the way to another; a relay asks that, if people haven't told it another. Nothing is sent to learn it.
+func towards(a netip.Addr) netip.Addr {
+	c, err := net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, portDHCP)))
+	if err != nil {
+		return netip.Addr{}
+	}
+	defer func() { _ = c.Close() }()
+	at, err := netip.ParseAddrPort(c.LocalAddr().String())
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Addr().Unmap()
 }

@@ -80,3 +80,13 @@ func TestExplainPort(t *testing.T) {
 		t.Errorf("what it asked last: %+v", x)
 	}
 }
+
+// TestTowards: a relay asks the address that is on the way to it; where there's no way there's none.
+func TestTowards(t *testing.T) {
+	if got := towards(netip.MustParseAddr("127.0.0.9")); got != netip.MustParseAddr("127.0.0.1") {
+		t.Errorf("%s", got)
+	}
+	if got := towards(netip.MustParseAddr("fd00::1")); got.IsValid() {
+		t.Errorf("%s", got)
+	}
+}
