@@ -42,6 +42,14 @@ func here(a *Answer, in Ingress) bool {
 // another says that a machine on our own link takes its planned address from another bootd: they serve the segment together.
 func (s *Server) another(a *Answer) bool {
 	f := &a.Facts
-	return a.Reason == SilentOtherServer && a.Plan != nil && f.Type == wire.Request && f.Requested == a.Plan.Network.Address.Addr() &&
-		!f.Relay.Address.IsValid() && s.cfg.Peer != nil && s.cfg.Peer(f.Server)
+	if a.Reason != SilentOtherServer || a.Plan == nil || f.Type != wire.Request || f.Requested != a.Plan.Network.Address.Addr() ||
+		f.Relay.Address.IsValid() || s.cfg.Peer == nil || !s.cfg.Peer(f.Server) {
+		return false
+	}
+	st := s.cfg.State()
+	if st == nil {
+		return false
+	}
+	g, ok := st.Segment(a.Plan.Network.Name)
+	return ok && g.Mode == boot.SegmentAuthoritative // Where a network's mode is Proxy, another server gives the addresses.
 }

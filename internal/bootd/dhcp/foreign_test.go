@@ -125,3 +125,15 @@ func TestForeignStaysForeign(t *testing.T) {
 		})
 	}
 }
+
+// TestForeignBesideAProxy: where another server gives the addresses on purpose, who takes them begins nothing.
+func TestForeignBesideAProxy(t *testing.T) {
+	began := 0
+	cfg := testConfig(testState(func(g *boot.Segment) { refusesForeign(g); g.Mode = boot.SegmentProxy }, testPlan()))
+	cfg.Began, cfg.Peer = func(boot.Name) { began++ }, func(netip.Addr) bool { return true }
+	taking := all(ofType(dhcpv4.MessageTypeRequest), addressOpt(54, "10.99.0.2"), addressOpt(50, testAddress.String()))
+	New(cfg).handle(message(t, request(t, taking)), broadcastIn(), desk{reply: &wire.Reply{}})
+	if began > 0 {
+		t.Error("a proxy's segment has begun by the other server")
+	}
+}

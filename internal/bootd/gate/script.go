@@ -160,7 +160,7 @@ func (g *Gate) install(ctx context.Context, c Caller, fw boot.Firmware, nonce st
 	}
 	if err := g.open(ctx, c, t); err != nil {
 		why, level := reason(err), slog.LevelInfo
-		if why == ReasonAPI { // Nobody decided it: what has to be written down couldn't be.
+		if why == ReasonAPI || why == ReasonDisk { // Nobody decided it: what has to be written down couldn't be.
 			level = slog.LevelWarn
 		}
 		g.o.Logger.Log(ctx, level, "an install script is held back", "entry", c.Plan.Entry.String(), "error", err.Error())

@@ -51,7 +51,7 @@ func TestKeptAndUsed(t *testing.T) {
 // TestKeptAndHeld: a machine whose entry would have it held meanwhile isn't sent to a disk that's half written, or is to be written, by its specs being wrong.
 func TestKeptAndHeld(t *testing.T) {
 	at := func(generation int) string {
-		return strings.Replace(entryYAML("m1", mac1, "10.77.0.11", generation), "    install:", "    otherwise: Hold\n    install:", 1)
+		return held(entryYAML("m1", mac1, "10.77.0.11", generation))
 	}
 	for name, used := range map[string]bool{"Used": true, "Pending": false} {
 		t.Run(name, func(t *testing.T) {
@@ -71,6 +71,82 @@ func TestKeptAndHeld(t *testing.T) {
 			r.turn()
 			if got := r.told(mac1); got != boot.AnswerHold {
 				t.Errorf("it's told %s\n%s", got, r.said.String())
+			}
+		})
+	}
+}
+
+// held is an entry's text with Hold for when nothing is to be installed.
+func held(entry string) string {
+	return strings.Replace(entry, "    install:", "    otherwise: Hold\n    install:", 1)
+}
+
+// TestKeptAndRenamed: a machine that another entry had installed, or this one under other MACs, waits for no reinstall: a wrong file keeps it from no disk.
+func TestKeptAndRenamed(t *testing.T) {
+	for name, restarts := range map[string]bool{"Runs": false, "Restarts": true} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, "")
+			r.write("net.yaml", networkYAML+"---\n"+profileYAML+"---\n"+givenYAML)
+			r.write("m.yaml", held(entryYAML("m1", mac1, "10.77.0.11", 1)))
+			r.start()
+			r.install(true)
+			r.write("m.yaml", held(entryYAML("m9", mac1, "10.77.0.11", 1)))
+			r.turn()
+			if got := r.told(mac1); got != boot.AnswerLocalDisk {
+				t.Fatalf("renamed, it's told %s\n%s", got, r.said.String())
+			}
+			r.write("zz.yaml", "a: b\n c: d\n")
+			if restarts {
+				before := r.src.State()
+				r.stop()
+				r.start(func(o *Options) { o.Before = before })
+			}
+			r.turn()
+			if got := r.told(mac1); got != boot.AnswerLocalDisk {
+				t.Errorf("while another file is wrong it's told %s\n%s", got, r.said.String())
+			}
+		})
+	}
+}
+
+// TestKeptAndReported: an install that ends while its specs are wrong is booted, also where bootd was restarted meanwhile; before its end it isn't.
+func TestKeptAndReported(t *testing.T) {
+	for name, tc := range map[string]struct {
+		again    bool
+		restarts int
+	}{"First": {false, 0}, "FirstRestarted": {false, 1}, "Again": {true, 0}, "AgainRestarted": {true, 1}, "AgainTwice": {true, 2}} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, "")
+			at := func(generation int) string { return held(entryYAML("m1", mac1, "10.77.0.11", generation)) }
+			r.write("net.yaml", networkYAML+"---\n"+profileYAML+"---\n"+givenYAML)
+			r.write("m.yaml", at(1))
+			r.start()
+			generation := 1
+			if tc.again {
+				r.install(true)
+				generation = 2
+				r.write("m.yaml", at(2))
+			}
+			p, g := r.plan(), r.granted()
+			r.install(false)
+			r.write("m.yaml", strings.Replace(at(generation), "generation: ", "generation: x", 1))
+			r.turn()
+			for range tc.restarts {
+				before := r.src.State()
+				r.stop()
+				r.start(func(o *Options) { o.Before = before })
+				r.turn()
+			}
+			if got := r.told(mac1); got != boot.AnswerHold {
+				t.Errorf("before its end it's told %s\n%s", got, r.said.String())
+			}
+			c := boot.Claims{Kind: boot.TokenBoot, Entry: boot.KeyOf(p.EntryUID), GrantID: g.ID, Nonce: "00000000000000b1"}
+			if _, err := r.m.Report(t.Context(), p, c, true, ""); err != nil {
+				t.Fatal(err)
+			}
+			r.turn()
+			if got := r.told(mac1); got != boot.AnswerLocalDisk {
+				t.Errorf("once it's installed it's told %s\n%s", got, r.said.String())
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -87,10 +88,12 @@ func (s *Source) planned(p *boot.Plan) *boot.Plan {
 		return out
 	}
 	switch {
+	case s.heldBefore(p) && s.finished(out):
+		out.InstallGeneration = out.InstalledGeneration // An earlier life held it, and what was granted is installed by now.
 	case out.InstalledGeneration >= out.InstallGeneration:
 	case s.world.idle[p.EntryUID] != "":
 		out.InstallGeneration = out.InstalledGeneration // Nothing is in doubt: what it boots meanwhile its entry says.
-	case s.world.kept[p.EntryUID] && (p.Otherwise == boot.OtherwiseHold || !s.touched(p)):
+	case s.world.kept[p.EntryUID] && (!s.touched(p) || p.Otherwise == boot.OtherwiseHold && s.again(out)):
 		out.Otherwise, out.InstallGeneration = boot.OtherwiseHold, 0
 	case s.world.kept[p.EntryUID], s.asked[p.EntryUID] != "" && s.touched(p):
 		out.Otherwise, out.InstallGeneration = boot.OtherwiseLocalDisk, 0
@@ -98,10 +101,32 @@ func (s *Source) planned(p *boot.Plan) *boot.Plan {
 	return out
 }
 
+// again says whether a plan's own entry had its machine installed, or granted that, so that what it asks for now is a reinstall. A machine that only
+// another entry, or one of other MACs, knows of has nothing to wait for.
+func (s *Source) again(p *boot.Plan) bool {
+	known := s.site.records(p)
+	return p.InstalledGeneration > 0 || slices.ContainsFunc([]*grantLine{known.state.granted, known.spec.granted}, func(g *grantLine) bool {
+		return g != nil && g.EntryUID == p.EntryUID && g.HostUID == p.HostUID
+	})
+}
+
+// finished says whether nothing newer was granted to a plan's entry and machine than what is installed.
+func (s *Source) finished(p *boot.Plan) bool {
+	known := s.site.records(p)
+	return p.InstalledGeneration > 0 && !slices.ContainsFunc([]*grantLine{known.state.granted, known.spec.granted}, func(g *grantLine) bool {
+		return g != nil && (g.EntryUID != p.EntryUID || g.HostUID != p.HostUID || g.Generation > p.InstalledGeneration)
+	})
+}
+
+// heldBefore says whether a plan may be one that was kept in an earlier life, whose snapshot has it so.
+func (s *Source) heldBefore(p *boot.Plan) bool {
+	return p.InstallGeneration == 0 && p.Otherwise == boot.OtherwiseHold && s.world.kept[p.EntryUID]
+}
+
 // asItIs says whether a plan is planned as it is, as most are.
 func (s *Source) asItIs(p *boot.Plan) bool {
 	installed := s.installed(p, s.session(p.Entry))
-	return installed == p.InstalledGeneration && p.InstallGeneration <= installed
+	return installed == p.InstalledGeneration && p.InstallGeneration <= installed && !s.heldBefore(p)
 }
 
 // touched says whether a record knows of an install on one of the machine's MACs, by whatever entry, or of a grant that the machine used: while
