@@ -59,11 +59,18 @@ func (a *activity) saw(stage boot.Stage) {
 }
 
 // answered notes an answer: whose OFFER it was asks for its address next, or a proxy's for its first stage. Of one that's stopping mostly another bootd's
-// OFFER is taken (leaves).
-func (a *activity) answered(why dhcp.Reason) {
+// OFFER is taken (leaves). An iPXE that was told its script may wait for a router first; one that was loaded by PXE is no new boot (dhcp.Sights), so that
+// nobody else tells of it.
+func (a *activity) answered(c dhcp.Client, why dhcp.Reason) {
 	switch why { //nolint:exhaustive // Nobody waits for the others.
 	case dhcp.Offered, dhcp.Acknowledged, dhcp.Proxied, dhcp6.Advertised:
-		if !a.stopping.Load() {
+		switch {
+		case c == dhcp.ClientIPXE && why == dhcp.Acknowledged:
+			a.expect(beforeScript)
+		case a.stopping.Load():
+		case c == dhcp.ClientIPXE && why == dhcp.Proxied:
+			a.expect(beforeScript)
+		default:
 			a.touch()
 		}
 	}
@@ -140,12 +147,12 @@ func (d *daemon) calm() bool {
 
 // answered is told of each packet of DHCPv4, and answered6 of DHCPv6: whoever was offered something asks for it next.
 func (d *daemon) answered(kind string, c dhcp.Client, r dhcp.Reason) {
-	d.activity.answered(r)
+	d.activity.answered(c, r)
 	d.metrics.answered(kind, c, r)
 }
 
 func (d *daemon) answered6(kind string, c dhcp.Client, r dhcp.Reason) {
-	d.activity.answered(r)
+	d.activity.answered(c, r)
 	d.metrics.answered6(kind, c, r)
 }
 

@@ -162,12 +162,15 @@ func TestExpected(t *testing.T) {
 		want   time.Duration
 	}{
 		"Nothing":    {"nobody has asked for anything", func(*activity) {}, 0},
-		"Offer":      {"UEFI asks for its address after four seconds", func(a *activity) { a.answered(dhcp.Offered) }, calmAfter},
-		"Proxy":      {"and for its first stage of a proxy", func(a *activity) { a.answered(dhcp.Proxied) }, calmAfter},
-		"Advertise":  {"over IPv6, too", func(a *activity) { a.answered(dhcp6.Advertised) }, calmAfter},
-		"Silent":     {"whoever was answered by nothing asks for nothing", func(a *activity) { a.answered(dhcp.SilentNoFile) }, 0},
-		"Other":      {"while it's stopping an offer is another one's", func(a *activity) { a.stopping.Store(true); a.answered(dhcp.Offered) }, 0},
+		"Offer":      {"UEFI asks for its address after four seconds", func(a *activity) { a.answered(dhcp.ClientPXE, dhcp.Offered) }, calmAfter},
+		"Proxy":      {"and for its first stage of a proxy", func(a *activity) { a.answered(dhcp.ClientPXE, dhcp.Proxied) }, calmAfter},
+		"Advertise":  {"over IPv6, too", func(a *activity) { a.answered(dhcp.ClientPXE, dhcp6.Advertised) }, calmAfter},
+		"Silent":     {"whoever was answered by nothing asks for nothing", func(a *activity) { a.answered(dhcp.ClientPXE, dhcp.SilentNoFile) }, 0},
+		"Other":      {"while it's stopping an offer is another one's", func(a *activity) { a.stopping.Store(true); a.answered(dhcp.ClientPXE, dhcp.Offered) }, 0},
 		"ACK":        {"iPXE waits for a router", func(a *activity) { a.saw(boot.StageDHCP) }, beforeScript},
+		"IPXE":       {"nor is one that PXE has loaded seen anew", func(a *activity) { a.answered(dhcp.ClientIPXE, dhcp.Acknowledged) }, beforeScript},
+		"IPXELate":   {"also while it's stopping", func(a *activity) { a.stopping.Store(true); a.answered(dhcp.ClientIPXE, dhcp.Acknowledged) }, beforeScript},
+		"IPXEProxy":  {"or by a proxy", func(a *activity) { a.answered(dhcp.ClientIPXE, dhcp.Proxied) }, beforeScript},
 		"FirstStage": {"iPXE has its own DHCP before it", func(a *activity) { a.saw(boot.StageFirmware) }, beforeScript},
 		"HTTPBoot": {"and so has one that came by HTTP", func(a *activity) {
 			a.watch(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, ipxe.PathFirmware+"snponly.efi", http.NoBody))
