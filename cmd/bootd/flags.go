@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp6"
 )
 
 // wrong says which flag can't be meant as it's written, by itself or beside another; nil: none. What can't be had here and now, such as a port
@@ -103,9 +104,9 @@ func apart(state, specs string) error {
 func (c *cli) peers(cfg *bootd.Config) error {
 	for _, p := range c.Peer {
 		if digits, ok := strings.CutPrefix(p, "duid:"); ok {
-			const least, most = 1, 130 // RFC 8415 §11.1 has three at least; one that breaks that is named all the same.
+			const least = 1 // RFC 8415 §11.1 has three at least; one that breaks that is named all the same.
 			id, err := hex.DecodeString(digits)
-			if err != nil || len(id) < least || len(id) > most {
+			if err != nil || len(id) < least || len(id) > dhcp6.MaxDUID {
 				return fmt.Errorf("--peer %q isn't a DUID: duid: is followed by its octets in hexadecimal digits, without separators", p)
 			}
 			cfg.PeerIDs = append(cfg.PeerIDs, id)

@@ -1,7 +1,6 @@
 package bootd
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -273,21 +272,20 @@ func (d *daemon) serveSix(ctx context.Context, l listeners) error {
 // that has, but of an address it can be said whether it's a bootd's there.
 func (d *daemon) otherServer6(p *boot.Plan, id []byte) {
 	d.loops.Asked(p.Entry)
-	is := func(a netip.Addr) bool { return a.Is6() && bytes.Equal(dhcp6.ServerID(a), id) }
 	own, _ := net.InterfaceAddrs()
-	if is(d.c.Advertise) || slices.ContainsFunc(d.c.Peers, is) || slices.ContainsFunc(d.c.PeerIDs, func(x []byte) bool { return bytes.Equal(x, id) }) || slices.ContainsFunc(addressesOf(own), is) {
+	name, ours := duidText(id), slices.Concat(addressesOf(own), d.c.Peers, []netip.Addr{d.c.Advertise})
+	if slices.Contains(peerNames(ours, d.c.PeerIDs), name) {
 		return
 	}
-	d.elsewhere(p, duidText(id))
+	d.elsewhere(p, name)
 }
 
-// mostDUID is how long one may be (RFC 8415 §11.1).
-const mostDUID = 130
-
 // duidText is how a server is named of which a DUID is known, and how --peer has it.
-func duidText(id []byte) string { return "duid:" + hex.EncodeToString(id[:min(len(id), mostDUID)]) }
+func duidText(id []byte) string {
+	return "duid:" + hex.EncodeToString(id[:min(len(id), dhcp6.MaxDUID)])
+}
 
-// peerNames are the names by which peers are known: their addresses, and the DUIDs that bootds have by those of IPv6.
+// peerNames are the names by which servers are known: their addresses, and the DUIDs that bootds have by those of IPv6.
 func peerNames(peers []netip.Addr, ids [][]byte) (all []string) {
 	for _, id := range ids {
 		all = append(all, duidText(id))

@@ -31,8 +31,11 @@ type Facts struct {
 	Rapid bool
 }
 
-// Sizes of a DUID (RFC 8415 §11.1), with its type.
-const leastID, mostID = 3, 130
+// MaxDUID is how many octets a DUID has at most, with its type (RFC 8415 §11.1).
+const MaxDUID = 130
+
+// Sizes of a DUID that is told from others.
+const leastID, mostID = 3, MaxDUID
 
 // Types of DUIDs (RFC 8415 §11.2 and 11.4), and what hardware they're of: Ethernet.
 const (

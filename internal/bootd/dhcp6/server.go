@@ -165,7 +165,7 @@ func (s *Server) handle(m *wire.Message, in Ingress, buf []byte) Answer {
 	v := s.View()
 	a := Respond(v, m, in, buf)
 	s.limit(&a, in, v.Now)
-	s.note(&a, !prefixAlone(m), v.Now)
+	s.note(&a, m, v.Now)
 	s.observe(kindOf(a.Facts.Type), a.Facts.Client, a.Reason)
 	if a.Stage != "" && s.cfg.Sightings != nil && s.memory.First(a.event(), v.Now) {
 		s.cfg.Sightings.Seen(a.Plan, a.MAC, a.Stage, a.Facts.Firmware, v.Now)
@@ -181,8 +181,8 @@ func prefixAlone(m *wire.Message) bool {
 	return m.Options.Has(wire.OptionIAPD) && !m.Options.Has(wire.OptionIANA) && !m.Options.Has(wire.OptionIATA)
 }
 
-// note remembers what was given, what was declined, and who said to be whom. addressed: it's about an address. A prefix that a router gives installs nothing.
-func (s *Server) note(a *Answer, addressed bool, now time.Time) {
+// note remembers what was given, what was declined, and who said to be whom. A prefix that a router gives installs nothing.
+func (s *Server) note(a *Answer, m *wire.Message, now time.Time) {
 	if a.Plan == nil || tooMany(a.Reason) || a.Reason == dhcp.LimitedMachine {
 		return
 	}
@@ -199,7 +199,7 @@ func (s *Server) note(a *Answer, addressed bool, now time.Time) {
 			s.cfg.Declined(a.Plan, a.MAC, a.address().Addr(), now)
 		}
 	}
-	if other && addressed && a.Facts.Type == wire.Request && s.cfg.OtherServer != nil {
+	if other && a.Facts.Type == wire.Request && s.cfg.OtherServer != nil && !prefixAlone(m) {
 		s.cfg.OtherServer(a.Plan, a.Facts.Server)
 	}
 	if s.cfg.Learnt != nil && a.Packet != nil && a.Facts.Link != "" {

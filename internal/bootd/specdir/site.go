@@ -233,6 +233,16 @@ func (s *site) records(p *boot.Plan) (b both) {
 	return b
 }
 
+// grants are those that either record knows of.
+func (b both) grants() []*grantLine {
+	return slices.DeleteFunc([]*grantLine{b.state.granted, b.spec.granted}, func(g *grantLine) bool { return g == nil })
+}
+
+// isOf says whether a grant was for a plan's entry and machine.
+func (g *grantLine) isOf(p *boot.Plan) bool {
+	return g.EntryUID == p.EntryUID && g.HostUID == p.HostUID
+}
+
 // used says whether the record beside the specs knows of a grant that a machine used.
 func (s *site) used(p *boot.Plan) bool {
 	if s.spec == nil {

@@ -104,17 +104,13 @@ func (s *Source) planned(p *boot.Plan) *boot.Plan {
 // again says whether a plan's own entry had its machine installed, or granted that, so that what it asks for now is a reinstall. A machine that only
 // another entry, or one of other MACs, knows of has nothing to wait for.
 func (s *Source) again(p *boot.Plan) bool {
-	known := s.site.records(p)
-	return p.InstalledGeneration > 0 || slices.ContainsFunc([]*grantLine{known.state.granted, known.spec.granted}, func(g *grantLine) bool {
-		return g != nil && g.EntryUID == p.EntryUID && g.HostUID == p.HostUID
-	})
+	return p.InstalledGeneration > 0 || slices.ContainsFunc(s.site.records(p).grants(), func(g *grantLine) bool { return g.isOf(p) })
 }
 
 // finished says whether nothing newer was granted to a plan's entry and machine than what is installed.
 func (s *Source) finished(p *boot.Plan) bool {
-	known := s.site.records(p)
-	return p.InstalledGeneration > 0 && !slices.ContainsFunc([]*grantLine{known.state.granted, known.spec.granted}, func(g *grantLine) bool {
-		return g != nil && (g.EntryUID != p.EntryUID || g.HostUID != p.HostUID || g.Generation > p.InstalledGeneration)
+	return p.InstalledGeneration > 0 && !slices.ContainsFunc(s.site.records(p).grants(), func(g *grantLine) bool {
+		return !g.isOf(p) || g.Generation > p.InstalledGeneration
 	})
 }
 
