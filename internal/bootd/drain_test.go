@@ -20,6 +20,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/insomniacslk/dhcp/dhcpv4"
+
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp6"
@@ -111,6 +113,46 @@ func TestDrain(t *testing.T) {
 	}
 	if n, err := io.Copy(io.Discard, rest); err != nil || n != large-1 {
 		t.Errorf("%d bytes of the kernel arrived: %v", n, err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDrainScript: a bootd that is told to stop between the ACK of an iPXE that PXE has loaded and its script waits for that one. It's another exchange of
+// the boot that the ROM began.
+func TestDrainScript(t *testing.T) {
+	c := config(t)
+	c.Drain, c.calm = time.Minute, 600*time.Millisecond // 2 s from an ACK to a script.
+	stop, ended, log, _, rest := draining(t, c)
+	if _, err := io.Copy(io.Discard, rest); err != nil {
+		t.Fatal(err)
+	}
+	_ = rest.Close()
+	const mac = "52:54:00:00:00:01"
+	offer := exchange(t, c.DHCPListen, mac)
+	selects := func(p *dhcpv4.DHCPv4) {
+		p.UpdateOption(dhcpv4.OptMessageType(dhcpv4.MessageTypeRequest))
+		p.UpdateOption(dhcpv4.OptServerIdentifier(offer.ServerIdentifier()))
+		p.UpdateOption(dhcpv4.OptRequestedIPAddress(offer.YourIPAddr))
+	}
+	rom := func(p *dhcpv4.DHCPv4) {
+		selects(p)
+		p.Options.Del(dhcpv4.OptionUserClassInformation)
+		p.Options.Del(dhcpv4.GenericOptionCode(175))
+	}
+	if ack := exchange(t, c.DHCPListen, mac, rom); ack.MessageType() != dhcpv4.MessageTypeAck {
+		t.Fatalf("the ROM is answered %s", ack.MessageType())
+	}
+	time.Sleep(2100 * time.Millisecond) // What it may take for its first stage is over.
+	script := exchange(t, c.DHCPListen, mac, selects).BootFileNameOption()
+	stop()
+	for !log.has("stopping: no boot begins any more") {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(800 * time.Millisecond)
+	if status, body := get(t, script); status != http.StatusOK || !strings.Contains(body, "kernel") {
+		t.Errorf("its script is %d %s", status, body)
 	}
 	if err := <-ended; err != nil {
 		t.Error(err)
