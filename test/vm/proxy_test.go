@@ -18,6 +18,7 @@ func TestBesideDnsmasq(t *testing.T) {
 	machines := map[string]way{
 		"BIOS": {"SeaBIOS, whose ROM is an iPXE", net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, 8}, qemu.BIOS, "", false, nil, nil},
 		"UEFI": {"OVMF loads iPXE by TFTP", net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, 9}, qemu.UEFI, qemu.PXE, false, nil, nil},
+		"HTTP": {"OVMF loads iPXE by a URL of bootd's", net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, 10}, qemu.UEFI, qemu.HTTPBoot, false, nil, nil},
 	}
 	var macs []net.HardwareAddr
 	for _, w := range machines {

@@ -18,8 +18,9 @@ func TestRelayed(t *testing.T) {
 	ways := map[string]way{
 		"RelayedBIOS": {"SeaBIOS, whose ROM is an iPXE", shimMAC(0x60), qemu.BIOS, qemu.PXE, false, []string{"iPXE", "OS"}, nil},
 		"RelayedUEFI": {"OVMF loads iPXE by TFTP", shimMAC(0x61), qemu.UEFI, qemu.PXE, false, []string{"PXE", "iPXE", "OS"}, nil},
+		"RelayedHTTP": {"OVMF loads iPXE by a URL of bootd's", shimMAC(0x62), qemu.UEFI, qemu.HTTPBoot, false, []string{"HTTPBoot", "iPXE", "OS"}, nil},
 	}
-	site, err := vm.NewRelayedSite(t.Context(), "../..", stateDir(t), a, ways["RelayedBIOS"].mac, ways["RelayedUEFI"].mac)
+	site, err := vm.NewRelayedSite(t.Context(), "../..", stateDir(t), a, ways["RelayedBIOS"].mac, ways["RelayedUEFI"].mac, ways["RelayedHTTP"].mac)
 	if err != nil {
 		t.Fatal(err)
 	}
