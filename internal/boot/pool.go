@@ -115,9 +115,17 @@ func (s *State) Unserved() (macs []MAC, addresses []netip.Addr) {
 		return slices.Sorted(maps.Keys(s.withheld)), nil
 	}
 	others := maps.Clone(s.reserved)
-	for p := range s.All() {
+	served := func(p *Plan) {
 		for a := range p.Network.Addresses() {
 			delete(others, a.Addr())
+		}
+	}
+	for _, p := range s.plans.Scan() { // In memory that's used again: it's asked for with each snapshot.
+		served(p)
+	}
+	if s.late != nil {
+		for _, p := range s.late.plans {
+			served(p)
 		}
 	}
 	return slices.Sorted(maps.Keys(s.withheld)), slices.SortedFunc(maps.Keys(others), netip.Addr.Compare)

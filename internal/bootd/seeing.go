@@ -13,6 +13,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp6"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/httpboot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/links"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/tftp"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/trace"
 )
@@ -139,10 +140,12 @@ func interfaces() (out []admin.Interface) {
 		}
 		x := admin.Interface{Name: i.Name, Index: i.Index}
 		for _, a := range addressesOf(as) {
-			switch {
-			case a.Is4():
+			if a.Is4() {
 				x.Addresses = append(x.Addresses, a)
-			case !a.IsLinkLocalUnicast():
+			}
+		}
+		for _, a := range links.Of(&i).Addresses { // In the order in which answers have them.
+			if a.Is6() {
 				x.Six = append(x.Six, a)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 // before is what is served up to now: at a start what an earlier life served.
 func (s *Source) before() served {
 	b := served{
-		plans: make(map[string]boot.Ref, s.world.plans.Len()), packed: s.world.plans, data: s.world.data, earlier: s.world.earlier, segments: s.segments,
+		plans: make(map[string]boot.Ref, s.world.plans.Len()), packed: s.world.plans, data: s.world.data, earlier: s.world.earlier, before: s.world.before, segments: s.segments, unserved: s.world.unserved,
 		since: s.sinceWhen(s.o.Now()), recorded: s.recorded,
 	}
 	if len(s.world.came) > 0 {
@@ -38,6 +38,8 @@ func (s *Source) before() served {
 	for i, p := range b.packed.Scan() {
 		b.plans[p.EntryUID], b.earlier[p.EntryUID] = b.packed.Ref(i), true
 	}
+	b.before = b.earlier
+	b.unserved.MACs, b.unserved.Addresses = s.o.Before.Unserved()
 	s.segments, s.o.Before = b.segments, nil
 	return b
 }
@@ -83,7 +85,7 @@ func (w *world) remember(p parts, plans []*boot.Plan, before served) []*boot.Pla
 			continue
 		}
 		if old := before.plans[uid].Plan(); old != nil {
-			plans, w.earlier[uid] = append(plans, old), true
+			plans, w.earlier[uid], w.before[uid] = append(plans, old), true, true
 		}
 	}
 	return plans

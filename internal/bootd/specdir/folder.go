@@ -1,6 +1,7 @@
 package specdir
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -127,8 +128,14 @@ func (f *folder) read(name string) bool {
 		return false
 	}
 	b, err := readRegular(path)
+	if err == nil && known && !before.blind && len(bytes.TrimSpace(b)) == 0 && before.holds() {
+		err = errEmpty
+	}
 	if err != nil || seenAs(path) != now {
-		if err != nil {
+		switch {
+		case errors.Is(err, errEmpty):
+			f.say(name, fmt.Sprintf("%s is suddenly empty, as one that is being written; what was read before is served until something stands in it, or it's removed, and nothing is installed by it", path))
+		case err != nil:
 			f.say(name, fmt.Sprintf("%s: it can't be read: %v; what was read before is served, and nothing is installed by it", path, err))
 		}
 		changed := !known || !before.old
@@ -165,6 +172,9 @@ func (c *content) grown(now []object) (came []object, only bool) {
 	}
 	return now[n:], true
 }
+
+// holds says whether there's anything in a file.
+func (c *content) holds() bool { return len(c.objects) > 0 || c.kept != "" || len(c.faults) > 0 }
 
 // incomplete says that machines may stand in the folder that nobody can read now, and could before bootd started.
 func (f *folder) incomplete() bool { return f.lost || f.settling || len(f.blind()) > 0 }
@@ -221,6 +231,7 @@ func readRegular(path string) ([]byte, error) {
 
 var (
 	errIrregular = errors.New("it's no regular file")
+	errEmpty     = errors.New("it's suddenly empty")
 	errLarge     = errors.New("it's too large")
 )
 

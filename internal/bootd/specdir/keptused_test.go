@@ -48,29 +48,50 @@ func TestKeptAndUsed(t *testing.T) {
 	}
 }
 
-// TestKeptAndHeld: a machine whose entry would have it held meanwhile isn't sent to a disk that's half written, or is to be written, by its specs being wrong.
+// TestKeptAndHeld: a machine whose entry would have it held meanwhile isn't sent to a disk that's half written, or is to be written, nor is one that it holds
+// in any case, by its specs being wrong, or others; nor by restarts.
 func TestKeptAndHeld(t *testing.T) {
-	at := func(generation int) string {
-		return held(entryYAML("m1", mac1, "10.77.0.11", generation))
+	at := func(generation int) string { return held(entryYAML("m1", mac1, "10.77.0.11", generation)) }
+	wrong := func(generation int) func(r *rig) {
+		return func(r *rig) { r.write("m.yaml", strings.Replace(at(generation), "generation: ", "generation: x", 1)) }
 	}
-	for name, used := range map[string]bool{"Used": true, "Pending": false} {
+	granted := func(r *rig) {
+		r.write("m.yaml", at(2))
+		if g := r.granted(); g == nil || g.Generation != 2 {
+			r.t.Fatalf("%+v\n%s", g, r.said.String())
+		}
+	}
+	zero := func(r *rig) {
+		r.write("m.yaml", at(0))
+		r.turn()
+	}
+	cases := map[string]struct {
+		reason    string
+		do, wrong func(r *rig)
+	}{
+		"Used":    {"its disk may be half written", func(r *rig) { granted(r); r.install(false) }, wrong(2)},
+		"Pending": {"it's to be written", granted, wrong(2)},
+		"Asked":   {"and so it is where nothing is granted yet", func(r *rig) { r.write("m.yaml", at(2)); r.src.look() }, wrong(2)},
+		"Zero":    {"its entry holds it", zero, wrong(0)},
+		"Other":   {"whatever another file says", zero, func(r *rig) { r.write("zz.yaml", "a: b\n c: d\n") }},
+	}
+	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, "")
 			r.write("net.yaml", networkYAML+"---\n"+profileYAML+"---\n"+givenYAML)
 			r.write("m.yaml", at(1))
 			r.start()
 			r.install(true)
-			r.write("m.yaml", at(2))
-			if g := r.granted(); g == nil || g.Generation != 2 {
-				t.Fatalf("%+v\n%s", g, r.said.String())
-			}
-			if used {
-				r.install(false)
-			}
-			r.write("m.yaml", strings.Replace(at(2), "generation: 2", "generation: x", 1))
-			r.turn()
-			if got := r.told(mac1); got != boot.AnswerHold {
-				t.Errorf("it's told %s\n%s", got, r.said.String())
+			tc.do(r)
+			tc.wrong(r)
+			for restarts := range 3 {
+				r.turn()
+				if got := r.told(mac1); got != boot.AnswerHold {
+					t.Errorf("%s: after %d restarts it's told %s\n%s", tc.reason, restarts, got, r.said.String())
+				}
+				before := r.src.State()
+				r.stop()
+				r.start(func(o *Options) { o.Before = before })
 			}
 		})
 	}

@@ -125,6 +125,8 @@ func TestWrongFile(t *testing.T) {
 		{"the whole file is", func() { r.write("m.yaml", "a: b\n c: d\n") }, both, "m.yaml:2: it isn't YAML"},
 		{"the profile is gone, which no boot from disk needs", func() { r.write("net.yaml", networkYAML+"---\n"+givenYAML) }, both, "m.yaml:1: BootEntry lab/m1: NotFound: BootProfile"},
 		{"one is taken out, and nothing is wrong", func() { r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 0)) }, []string{"m1"}, "it's right again"},
+		{"a file is suddenly empty, as one that is being written", func() { r.write("m.yaml", "") }, []string{"m1"}, "m.yaml is suddenly empty"},
+		{"it's written", func() { r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 0)) }, []string{"m1"}, "it's right again"},
 		{"everything is gone, as on a disk that isn't mounted", func() {
 			remove(t, filepath.Join(r.dir, "m.yaml"))
 			remove(t, filepath.Join(r.dir, "net.yaml"))

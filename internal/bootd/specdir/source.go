@@ -184,7 +184,7 @@ func (s *Source) Data(_ context.Context, name string) (map[string][]byte, error)
 			}
 		}
 	}
-	return nil, fmt.Errorf("there is no data of the name %q", name)
+	return nil, fmt.Errorf("its data aren't known: its own file, or that of its Secret, was wrong or gone when this bootd began, and is still; they're given once it's right (%s)", name)
 }
 
 // Run serves the folder until ctx ends. What only came is served at once; all that takes longer rests in between.

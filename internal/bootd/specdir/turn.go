@@ -88,7 +88,7 @@ func (s *Source) planned(p *boot.Plan) *boot.Plan {
 		return out
 	}
 	switch {
-	case s.heldBefore(p) && s.finished(out):
+	case s.heldBefore(p) && s.finished(out, p.InstalledGeneration):
 		out.InstallGeneration = out.InstalledGeneration // An earlier life held it, and what was granted is installed by now.
 	case out.InstalledGeneration >= out.InstallGeneration:
 	case s.world.idle[p.EntryUID] != "":
@@ -107,16 +107,16 @@ func (s *Source) again(p *boot.Plan) bool {
 	return p.InstalledGeneration > 0 || slices.ContainsFunc(s.site.records(p).grants(), func(g *grantLine) bool { return g.isOf(p) })
 }
 
-// finished says whether nothing newer was granted to a plan's entry and machine than what is installed.
-func (s *Source) finished(p *boot.Plan) bool {
-	return p.InstalledGeneration > 0 && !slices.ContainsFunc(s.site.records(p).grants(), func(g *grantLine) bool {
+// finished says whether more is installed than an earlier life knew of, and nothing newer was granted to a plan's entry and machine: what was held has ended.
+func (s *Source) finished(p *boot.Plan, knew int64) bool {
+	return p.InstalledGeneration > knew && !slices.ContainsFunc(s.site.records(p).grants(), func(g *grantLine) bool {
 		return !g.isOf(p) || g.Generation > p.InstalledGeneration
 	})
 }
 
-// heldBefore says whether a plan may be one that was kept in an earlier life, whose snapshot has it so.
+// heldBefore says whether a plan may be one that was kept in an earlier life, whose snapshot has it so. One that this life has read says itself what it asks for.
 func (s *Source) heldBefore(p *boot.Plan) bool {
-	return p.InstallGeneration == 0 && p.Otherwise == boot.OtherwiseHold && s.world.kept[p.EntryUID]
+	return p.InstallGeneration == 0 && p.Otherwise == boot.OtherwiseHold && s.world.kept[p.EntryUID] && s.world.before[p.EntryUID]
 }
 
 // asItIs says whether a plan is planned as it is, as most are.

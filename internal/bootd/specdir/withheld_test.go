@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
@@ -79,4 +80,33 @@ func TestUnservedIsNotLent(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestUnservedStays: nor is it one after a restart while the folder is empty, as one is that isn't mounted; once there are files again, they count.
+func TestUnservedStays(t *testing.T) {
+	r := newRig(t, "")
+	network := strings.Replace(networkYAML, "gateway: 10.77.0.1}", `gateway: 10.77.0.1, discoveryRanges: [{start: 10.77.0.200, end: 10.77.0.220}]}`, 1)
+	specs := network + "---\n" + profileYAML + "---\n" + givenYAML + "---\n" + entryYAML("m1", mac1, "10.77.0.201", 0)
+	r.write("a.yaml", specs+"---\n"+strings.Replace(entryYAML("m2", mac2, "10.77.0.202", 0), "{name: debian}", "{name: gone}", 1))
+	r.start()
+	before := r.src.State()
+	r.stop()
+	remove(t, r.dir+"/a.yaml")
+	r.start(func(o *Options) { o.Before = before })
+	r.turn()
+	check := func(want bool, when string) {
+		t.Helper()
+		st := r.src.State()
+		if _, ok := st.ByMAC(mac1); !ok {
+			t.Errorf("%s m1 isn't served\n%s", when, r.said.String())
+		}
+		if st.Withheld(mac2) != want || st.Reserved(netip.MustParseAddr("10.77.0.202")) != want {
+			t.Errorf("%s withheld: %t, want %t\n%s", when, !want, want, r.said.String())
+		}
+	}
+	check(true, "while the folder is empty")
+	r.write("a.yaml", specs)
+	time.Sleep((settled + 5) * 10 * time.Millisecond)
+	r.turn()
+	check(false, "once its entry is gone")
 }

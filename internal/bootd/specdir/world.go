@@ -42,10 +42,14 @@ type world struct {
 	data, came map[string]map[string][]byte
 	// earlier are the entries, by UID, that only an earlier life of this bootd has read.
 	earlier map[string]bool
+	// before are the entries, by UID, whose plan is of an earlier life, be they named by a file or not.
+	before map[string]bool
 	// claims are the entries that aren't served.
 	claims []*v1alpha1.BootEntry
 	// rivals are the plans that aren't served, since others have what they want.
 	rivals []*boot.Plan
+	// unserved are those of an earlier life that weren't served, while not all can be read.
+	unserved unserved
 	// blind says which files were never right since bootd started; "": none.
 	blind string
 	// problems are those of entries, by name, and of networks.
@@ -126,8 +130,11 @@ type served struct {
 	packed *boot.Packed
 	data   map[string]map[string][]byte
 	// earlier are those of an earlier life of this bootd, by entry UID, and segments are its segments.
-	earlier  map[string]bool
+	earlier map[string]bool
+	// before are those whose plan is of an earlier life.
+	before   map[string]bool
 	segments []boot.Segment
+	unserved unserved
 	// since says since when an entry is there, recorded whether the newest record of a machine is of this entry.
 	since    func(uid string) time.Time
 	recorded func(*boot.Plan) bool
@@ -137,7 +144,7 @@ type served struct {
 func (f *folder) resolve(node map[string]string, before served) world {
 	f.unpack()
 	w := world{
-		kept: map[string]bool{}, idle: map[string]string{}, data: map[string]map[string][]byte{}, problems: map[string]string{}, earlier: map[string]bool{},
+		kept: map[string]bool{}, idle: map[string]string{}, data: map[string]map[string][]byte{}, problems: map[string]string{}, earlier: map[string]bool{}, before: map[string]bool{},
 		blind: strings.Join(f.blind(), ", "),
 	}
 	p := f.gather(&w)
@@ -159,6 +166,7 @@ func (f *folder) resolve(node map[string]string, before served) world {
 	}
 	if f.incomplete() {
 		plans = w.remember(p, plans, before)
+		w.unserved = before.unserved
 	}
 	w.sortSegments()
 	plans = before.sort(plans)
@@ -205,7 +213,7 @@ func (w *world) plan(p parts, x placed, before served) (*boot.Plan, bool) {
 	if !stillNamed(e, &old.Network) {
 		return nil, false
 	}
-	w.kept[uid] = true
+	w.kept[uid], w.before[uid] = true, before.before[uid]
 	if d, ok := before.data[old.UserDataSecret]; ok {
 		w.data[old.UserDataSecret] = d
 	}
