@@ -296,6 +296,7 @@ func (d *daemon) firstStages() dhcp.Files {
 		BIOS: d.files.Has(tftp.BIOS), UEFIAMD64: d.files.Has(tftp.UEFIAMD64), UEFIARM64: cmp.Or(d.files.Has(tftp.UEFIARM64), d.files.Has(tftp.ARM64Full)),
 		NativeAMD64: d.files.Has(tftp.UEFIFull), NativeARM64: d.files.Has(tftp.ARM64Full),
 		ShimAMD64: d.files.Signed[boot.AMD64].Shim, ShimARM64: d.files.Signed[boot.ARM64].Shim,
+		GrubARM64: d.files.Signed[boot.ARM64].Alone,
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/qemu"
 )
 
 // firmwareDir is where Debian's iPXE is.
@@ -35,7 +37,7 @@ func packages() map[string]string {
 
 // arm64Packages are those that machines of the other architecture need, which the tests have and the demo hasn't.
 func arm64Packages() map[string]string {
-	return map[string]string{"qemu-system-arm": "qemu-system-aarch64", "qemu-efi-aarch64": "/usr/share/AAVMF/AAVMF_CODE.fd"}
+	return map[string]string{"qemu-system-arm": "qemu-system-aarch64", "qemu-efi-aarch64": "/usr/share/AAVMF/AAVMF_CODE.fd", "u-boot-qemu": qemu.UBootARM64}
 }
 
 // absent lists the packages, by name, whose file isn't found.

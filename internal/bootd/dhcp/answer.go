@@ -72,6 +72,8 @@ type Files struct {
 	// ShimAMD64 and ShimARM64 are the shims beside which a machine's grub.cfg lies.
 	ShimAMD64 string
 	ShimARM64 string
+	// GrubARM64 is a grub that firmware loads without a shim.
+	GrubARM64 string
 }
 
 // Shim for an architecture.

@@ -59,6 +59,8 @@ type Facts struct {
 	// puts placeholders there, so that it's a check and never a key.
 	MachineID []byte
 	Relay     Relay
+	// UBoot says that its firmware is U-Boot, also where it says that it's UEFI.
+	UBoot bool
 	// Server is option 54, Requested option 50 and Address ciaddr; invalid where absent.
 	Server    netip.Addr
 	Requested netip.Addr
@@ -77,6 +79,7 @@ func Classify(m *wire.Message) Facts {
 		Address:   m.Client(),
 	}
 	f.Arch, f.Firmware = firmwareOf(m)
+	f.UBoot = string(m.Get(wire.OptionInterfaceID)) == uBootInterface
 	f.Client = clientOf(m, f.Firmware)
 	if f.isPi(m) {
 		f = f.asPi()
@@ -132,6 +135,10 @@ func looksLikeFirmware(m *wire.Message) bool {
 func begins(b []byte, prefix string) bool {
 	return len(b) >= len(prefix) && string(b[:len(prefix)]) == prefix
 }
+
+// uBootInterface is option 94 of U-Boot: UNDI 1.0, also where its option 93 and its class are those of UEFI (its "distro boot"). No other firmware was seen to say less
+// than 1.2.
+const uBootInterface = "\x01\x00\x00"
 
 const (
 	classPXE  = "PXEClient"

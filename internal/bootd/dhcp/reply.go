@@ -1,6 +1,7 @@
 package dhcp
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"math"
@@ -155,7 +156,27 @@ func (e *exchange) bootPXE(p *wire.Reply) Reason {
 }
 
 // file is the first stage of a firmware that runs anything; "" where there's none.
-func (e *exchange) file() string { return e.view.Files.Unsigned(e.plan.FirstStage, e.facts.Firmware) }
+func (e *exchange) file() string {
+	if e.grubAlone() != "" {
+		return ""
+	}
+	return e.view.Files.Unsigned(e.plan.FirstStage, e.facts.Firmware)
+}
+
+// grubAlone is the first stage of a U-Boot on arm64, unless its machine is said to have an iPXE with drivers of its own: a shim finds no PXE protocol there by
+// which it could load its grub, and iPXE was seen to stop at its first prompt. "" for any other firmware.
+func (e *exchange) grubAlone() string {
+	f := &e.facts
+	if !f.UBoot || f.Firmware.Kind != boot.FirmwareUEFI || f.Firmware.Arch != boot.ARM64 || !e.segment.GivesAddresses() || e.plan.FirstStage == boot.FirstStageNativeIPXE {
+		return ""
+	}
+	return e.view.Files.GrubARM64
+}
+
+// signed is the first stage of a machine that boots by grub, where its plan says that of it.
+func (e *exchange) signed(stage boot.FirstStage) string {
+	return cmp.Or(e.grubAlone(), e.view.Files.Signed(stage, e.facts.Firmware))
+}
 
 // shim is the first stage of a machine that boots by shim and grub; "" for any other. Grub takes its server from who gave the address: a
 // proxy can't begin it. A machine that nobody has said it of, and that has nothing to boot from here, isn't taken from its own way to its
@@ -164,7 +185,7 @@ func (e *exchange) shim() string {
 	if e.facts.Firmware.Kind != boot.FirmwareUEFI || !e.segment.GivesAddresses() {
 		return ""
 	}
-	name, grub := e.view.Files.Signed(e.plan.FirstStage, e.facts.Firmware), e.plan.LocalBoot == boot.LocalBootGrub
+	name, grub := e.signed(e.plan.FirstStage), e.plan.LocalBoot == boot.LocalBootGrub
 	if e.plan.FirstStage == boot.FirstStageShim || name == "" && !grub {
 		return name
 	}
@@ -172,7 +193,7 @@ func (e *exchange) shim() string {
 	case a == boot.AnswerInstall || a == boot.AnswerLive:
 		return name
 	case a == boot.AnswerLocalDisk && grub:
-		return e.view.Files.Signed(e.plan.Stage(a), e.facts.Firmware)
+		return e.signed(e.plan.Stage(a))
 	}
 	return ""
 }

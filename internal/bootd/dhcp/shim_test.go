@@ -1,6 +1,7 @@
 package dhcp
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -15,8 +16,13 @@ import (
 // withShims are all files of a bootd, with an iPXE for ARM64 or, as in Debian, without.
 func withShims(ipxeARM64 string) Files {
 	f := testFiles
-	f.UEFIARM64, f.ShimAMD64, f.ShimARM64 = ipxeARM64, "shimx64.efi", "shimaa64.efi"
+	f.UEFIARM64, f.ShimAMD64, f.ShimARM64, f.GrubARM64 = ipxeARM64, "shimx64.efi", "shimaa64.efi", "grubaa64-alone.efi"
 	return f
+}
+
+// asUBoot is what U-Boot's distro boot says, whose option 93 and class are those of UEFI.
+func asUBoot(arch byte) dhcpv4.Modifier {
+	return all(option(93, 0, arch), option(94, 1, 0, 0), text(60, fmt.Sprintf("PXEClient:Arch:%05d:UNDI:003000", arch)), option(55, 1, 3, 6, 12, 17), option(57, 2, 64))
 }
 
 // granted is a state in which a plan's install is granted, on either architecture; change may make it another.
@@ -152,6 +158,13 @@ func TestFirstStage(t *testing.T) {
 		"NotThere":    {"nothing unsigned instead", boot.FirstStageShim, testFiles, asPXE(7), ""},
 		"IA32":        {"there's nothing for it", boot.FirstStageShim, withShims(""), asPXE(6), ""},
 		"System":      {"boots nothing", boot.FirstStageShim, withShims(""), text(60, "x"), ""},
+		"UBoot":       {"a shim finds no grub there", boot.FirstStageAuto, withShims(""), asUBoot(11), "/TOKEN/aa64/grubaa64-alone.efi"},
+		"UBootIPXE":   {"and an iPXE stops", boot.FirstStageAuto, withShims("snponly-arm64.efi"), asUBoot(11), "/TOKEN/aa64/grubaa64-alone.efi"},
+		"UBootShim":   {"grub is signed, too", boot.FirstStageShim, withShims(""), asUBoot(11), "/TOKEN/aa64/grubaa64-alone.efi"},
+		"UBootNative": {"whoever wants that iPXE has it", boot.FirstStageNativeIPXE, Files{NativeARM64: "ipxe-arm64.efi", GrubARM64: "grubaa64-alone.efi"}, asUBoot(11), "ipxe-arm64.efi"},
+		"UBootX64":    {"nobody has seen one here", boot.FirstStageAuto, withShims(""), asUBoot(7), "snponly.efi"},
+		"UBootFirst":  {"before it says that it's UEFI it runs nothing of ours", boot.FirstStageShim, withShims(""), all(option(93, 0, 22), option(94, 1, 0, 0), text(60, "U-Boot.armv8")), ""},
+		"UBootNoGrub": {"an address, and no promise", boot.FirstStageShim, testFiles, asUBoot(11), ""},
 		"ARM64NoShim": {"an address, and no promise", boot.FirstStageAuto, testFiles, asPXE(11), ""},
 	}
 	for name, tc := range cases {

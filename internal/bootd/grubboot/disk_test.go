@@ -26,19 +26,21 @@ func TestNotFound(t *testing.T) {
 	}
 	for name, tc := range cases {
 		for way, gone := range map[boot.LocalBoot]bool{boot.LocalBootNotFound: tc.gone, boot.LocalBootAuto: false} {
-			t.Run(name+string(way), func(t *testing.T) {
-				r := newRig(t, tc.change)
-				r.plan.LocalBoot = way
-				_, _, err := r.get("/" + r.token(boot.TokenScript) + "/x64/shimx64.efi")
-				if errors.Is(err, tftp.ErrNotFound) != gone || !gone && err != nil || len(r.sessions.calls) > 0 {
-					t.Errorf("%s: %v, asked %v", tc.reason, err, r.sessions.calls)
-				}
-				if want := tc.sights; gone {
-					if diff := cmp.Diff(want, r.sessions.sights); diff != "" {
-						t.Errorf("-want +got:\n%s", diff)
+			for _, loader := range []string{"shimx64.efi", "grubx64-alone.efi"} {
+				t.Run(name+string(way)+loader, func(t *testing.T) {
+					r := newRig(t, tc.change)
+					r.plan.LocalBoot = way
+					_, _, err := r.get("/" + r.token(boot.TokenScript) + "/x64/" + loader)
+					if errors.Is(err, tftp.ErrNotFound) != gone || !gone && err != nil || len(r.sessions.calls) > 0 {
+						t.Errorf("%s: %v, asked %v", tc.reason, err, r.sessions.calls)
 					}
-				}
-			})
+					if want := tc.sights; gone {
+						if diff := cmp.Diff(want, r.sessions.sights); diff != "" {
+							t.Errorf("-want +got:\n%s", diff)
+						}
+					}
+				})
+			}
 		}
 	}
 }

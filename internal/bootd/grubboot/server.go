@@ -80,10 +80,10 @@ func (s *Server) Own(name string, _, ours netip.Addr) (tftp.OwnFile, bool) {
 		return tftp.OwnFile{}, false // The shim asks for revocations and certificates too, and does without.
 	}
 	of.Open = func(ctx context.Context) (tftp.Content, error) {
-		if name == signed.Shim && c.Plan.LocalBoot == boot.LocalBootNotFound && s.unfound(ctx, c, arch) {
+		if signed.First(name) && c.Plan.LocalBoot == boot.LocalBootNotFound && s.unfound(ctx, c, arch) {
 			return tftp.Content{Name: name}, errDisk
 		}
-		return tftp.Content{Name: name, Data: data, First: name == signed.Shim}, nil
+		return tftp.Content{Name: name, Data: data, First: signed.First(name)}, nil
 	}
 	return of, true
 }
@@ -97,7 +97,7 @@ func (s *Server) unfound(ctx context.Context, c gate.Caller, arch boot.Arch) boo
 	if a.Answer != boot.AnswerLocalDisk || ctx.Err() != nil {
 		return false
 	}
-	s.o.Logger.Info("shim not found", "entry", c.Plan.Entry.String(), "answer", string(a.Answer), "reason", a.Reason, "mac", string(c.MAC()))
+	s.o.Logger.Info("shim or grub not found", "entry", c.Plan.Entry.String(), "answer", string(a.Answer), "reason", a.Reason, "mac", string(c.MAC()))
 	s.told(c, a)
 	return true
 }

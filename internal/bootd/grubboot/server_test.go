@@ -273,10 +273,10 @@ func TestConfigNamesWhatIsServed(t *testing.T) {
 	}
 }
 
-// TestLoaders: the way from what DHCP names to grub.
+// TestLoaders: the way from what DHCP names to grub, which is by itself where firmware has no use for a shim.
 func TestLoaders(t *testing.T) {
 	r := newRig(t, nil)
-	for name, first := range map[string]bool{"shimx64.efi": true, "grubx64.efi": false} {
+	for name, first := range map[string]bool{"shimx64.efi": true, "grubx64.efi": false, "grubx64-alone.efi": true} {
 		text, c, err := r.get(ipxe.LoaderPath(r.token(boot.TokenScript), boot.AMD64, name))
 		if err != nil || text == "" || c.First != first || c.Name != name {
 			t.Errorf("%s: %v, %q, first %t", name, err, text, c.First)

@@ -278,7 +278,7 @@ func TestWithSigned(t *testing.T) {
 			if len(problems) > 0 != tc.problems || ok != tc.served || ok && string(config.Data) != "source" {
 				t.Errorf("%s: problems %v, served %t", tc.reason, problems, ok)
 			}
-			for name, want := range map[string]string{"shimx64.efi": shim, "grubx64.efi": grub} {
+			for name, want := range map[string]string{"shimx64.efi": shim, "grubx64.efi": grub, "grubx64-alone.efi": grub} {
 				data, ok := f.FindSigned(name)
 				if ok != tc.served || ok && string(data) != want {
 					t.Errorf("%s: %s is %q", tc.reason, name, data)

@@ -16,9 +16,14 @@ const DefaultSignedDir = "/usr/lib"
 // Debian's grub, which loads a kernel that Debian has signed.
 type Signed struct {
 	// Shim and Grub are their names. The shim asks for the second beside itself, by a name that's built in.
-	Shim, Grub         string
+	Shim, Grub string
+	// Alone is another name of the grub, for firmware that loads it without the shim.
+	Alone              string
 	shimData, grubData []byte
 }
+
+// First says whether a name is that of what firmware loads first.
+func (s Signed) First(name string) bool { return name != "" && (name == s.Shim || name == s.Alone) }
 
 // Find gives one of the two.
 func (s Signed) Find(name string) ([]byte, bool) {
@@ -27,7 +32,7 @@ func (s Signed) Find(name string) ([]byte, bool) {
 		return nil, false
 	case s.Shim:
 		return s.shimData, true
-	case s.Grub:
+	case s.Grub, s.Alone:
 		return s.grubData, true
 	}
 	return nil, false
@@ -60,9 +65,11 @@ func (f Files) WithSigned(dir, config string) (all Files, problems map[boot.Arch
 	problems = map[boot.Arch]error{}
 	f.byName = maps.Clone(f.byName)
 	f.Signed = map[boot.Arch]Signed{}
-	names := map[boot.Arch][2]string{boot.AMD64: {"shimx64.efi", "grubx64.efi"}, boot.ARM64: {"shimaa64.efi", "grubaa64.efi"}}
+	names := map[boot.Arch][3]string{
+		boot.AMD64: {"shimx64.efi", "grubx64.efi", "grubx64-alone.efi"}, boot.ARM64: {"shimaa64.efi", "grubaa64.efi", "grubaa64-alone.efi"},
+	}
 	for arch, files := range signedIn() {
-		s := Signed{Shim: names[arch][0], Grub: names[arch][1]}
+		s := Signed{Shim: names[arch][0], Grub: names[arch][1], Alone: names[arch][2]}
 		var err error
 		if s.shimData, err = read(filepath.Join(dir, files[0])); err == nil {
 			s.grubData, err = read(filepath.Join(dir, files[1]))

@@ -59,6 +59,8 @@ type Config struct {
 	Trusts []byte
 	// NetworkFirst makes the network come before the disk in the normal boot order.
 	NetworkFirst bool
+	// UBoot has a machine of ARM64 start by U-Boot, which tries its disk before the network, whatever the order, and has the MAC of UBootMAC, whatever MAC says.
+	UBoot bool
 	// Dir holds the machine's disk, NVRAM, serial log and QMP socket; its path must be short (a socket's is, at 108 bytes).
 	Dir string
 	// Netdev is QEMU's -netdev without its id, as "tap,ifname=tap0,script=no,downscript=no"; see Segment.
@@ -213,9 +215,7 @@ func (c Config) args(i indices) []string {
 		if c.Loader != ROM {
 			nic += ",romfile=" // an empty name: OVMF has no other network driver than its own
 		}
-		a = append(a,
-			"-drive", "if=pflash,format=raw,readonly=on,file="+c.code(),
-			"-drive", "if=pflash,format=raw,file="+c.nvram())
+		a = append(a, c.flash()...)
 		a = append(a, c.without()...)
 	}
 	if c.Trusts != nil {
@@ -229,6 +229,20 @@ func (c Config) args(i indices) []string {
 	}
 	return append(a, "-device", nic)
 }
+
+// flash is where its firmware lies.
+func (c Config) flash() []string {
+	if c.UBoot {
+		return []string{"-bios", UBootARM64}
+	}
+	return []string{"-drive", "if=pflash,format=raw,readonly=on,file=" + c.code(), "-drive", "if=pflash,format=raw,file=" + c.nvram()}
+}
+
+// UBootARM64 is where Debian's package u-boot-qemu has it for ARM64.
+const UBootARM64 = "/usr/lib/u-boot/qemu_arm64/u-boot.bin"
+
+// UBootMAC is in the environment that it's built with.
+func UBootMAC() net.HardwareAddr { return net.HardwareAddr{0x52, 0x52, 0x52, 0x52, 0x52, 0x52} }
 
 // dadWait is how long, in milliseconds, OVMF shows how to enter its menu, as a server's firmware does. Those before 2025.08 begin HTTP Boot over IPv6 at
 // once otherwise, and give up where their address on the link isn't known to be their own yet, which takes a second.
