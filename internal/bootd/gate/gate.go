@@ -6,6 +6,7 @@ package gate
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -67,6 +68,8 @@ type Gate struct {
 	reading reading
 	over    over
 	lately  lately
+	// unwritten says that what had to be written down of an install last couldn't be.
+	unwritten atomic.Bool
 }
 
 // New makes a gate.

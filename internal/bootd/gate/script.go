@@ -156,9 +156,14 @@ func (g *Gate) install(ctx context.Context, c Caller, fw boot.Firmware, nonce st
 		if err := g.held(c); err != nil {
 			return Hold(reason(err))
 		}
+		if g.unwritten.Load() {
+			return Hold(ReasonDisk) // As far as can be known without writing.
+		}
 		return a
 	}
-	if err := g.open(ctx, c, t); err != nil {
+	err = g.open(ctx, c, t)
+	g.unwritten.Store(err != nil && reason(err) == ReasonDisk)
+	if err != nil {
 		why, level := reason(err), slog.LevelInfo
 		if why == ReasonAPI || why == ReasonDisk { // Nobody decided it: what has to be written down couldn't be.
 			level = slog.LevelWarn

@@ -1,14 +1,18 @@
 package httpboot
 
 import (
+	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
 )
 
 // TestForesee: what is foretold is what a machine then gets, word for word but for its tokens, and foretelling changes nothing.
@@ -67,6 +71,25 @@ func TestForesee(t *testing.T) {
 	r := newRig(t, nil)
 	if a, _, err := New(r.options()).Foresee(t.Context(), "nonsense", r.http.URL, 0); err != nil || a.Reason != gate.ReasonToken {
 		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// TestForeseeUnwritten: nothing is written to foresee; that it couldn't be when a machine last asked is known, until it could.
+func TestForeseeUnwritten(t *testing.T) {
+	r := newRig(t, nil)
+	s := New(r.options())
+	h := s.Handler()
+	for _, want := range []boot.Decision{
+		{Answer: boot.AnswerHold, Reason: gate.ReasonDisk}, {Answer: boot.AnswerInstall, Reason: boot.DecidedGranted},
+	} {
+		r.sessions.err = nil
+		if want.Reason == gate.ReasonDisk {
+			r.sessions.err = &fs.PathError{Op: "write", Path: "s.json.new", Err: syscall.ENOSPC}
+		}
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, ipxe.PathBoot+r.scriptToken()+"/"+ipxe.ScriptName, http.NoBody))
+		if a, _, err := s.Foresee(t.Context(), r.scriptToken(), r.http.URL, 0); err != nil || a.Decision != want {
+			t.Errorf("%+v, %v; want %+v", a, err, want)
+		}
 	}
 }
 
