@@ -109,7 +109,7 @@ type cli struct {
 	MaxArtifactBytes       int64             `default:"68719476736" help:"The largest kernel or image."`
 	CacheBytes             int64             `default:"0" help:"What all kernels and images together may take on the disk, in bytes. 0: half of that disk, or what lies there already where that's more."`
 	TraceBytes             int               `default:"4194304" help:"Memory for the machines' last packets (bootd trace), 8 KiB a machine; 0: none are kept."`
-	Drain                  time.Duration     `default:"60s" help:"How long a bootd that is told to stop goes on for the boots that run, at most; it begins none. 0: it ends at once."`
+	Drain                  time.Duration     `default:"60s" help:"How long a bootd that is told to stop goes on for the boots that run, at most; where another one is known to be live it begins none. 0: it ends at once."`
 	LogLevel               slog.Level        `default:"info" help:"debug, info, warn or error."`
 }
 

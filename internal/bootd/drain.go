@@ -125,7 +125,7 @@ func (d *daemon) drain(ctx, serving context.Context) {
 	if s, ok := d.source.(interface{ Drain() }); ok {
 		s.Drain()
 	}
-	d.c.Logger.Info("stopping: no boot begins any more, and those that run are finished", "atMost", d.c.Drain.String())
+	d.c.Logger.Info("stopping: boots that run are finished, and new ones left to another bootd where one is known to be live", "atMost", d.c.Drain.String())
 	end := time.NewTimer(d.c.Drain)
 	defer end.Stop()
 	for !d.calm() {

@@ -105,7 +105,7 @@ func TestDrain(t *testing.T) {
 	stop, ended, log, script, rest := draining(t, c)
 	defer func() { _ = rest.Close() }()
 	stop()
-	for !log.has("stopping: no boot begins any more") {
+	for !log.has("stopping: boots that run are finished") {
 		time.Sleep(time.Millisecond)
 	}
 	if status, body := get(t, script); status != http.StatusOK || !strings.Contains(body, "kernel") {
@@ -147,7 +147,7 @@ func TestDrainScript(t *testing.T) {
 	time.Sleep(2100 * time.Millisecond) // What it may take for its first stage is over.
 	script := exchange(t, c.DHCPListen, mac, selects).BootFileNameOption()
 	stop()
-	for !log.has("stopping: no boot begins any more") {
+	for !log.has("stopping: boots that run are finished") {
 		time.Sleep(time.Millisecond)
 	}
 	time.Sleep(800 * time.Millisecond)

@@ -189,9 +189,18 @@ func (d *daemon) leaving() func(boot.MAC) bool {
 	return d.leaves
 }
 
-// leaves says whether this bootd is stopping and another one that's live serves the machine's network. Where there's none, who asks now is
-// answered: a system that boots its disk needs its lease, and an iPXE that was just loaded goes on.
+// leaves says of a machine that asks whether its offer is left to another one. Where there's none, who asks now is answered: a system that boots its disk
+// needs its lease, and an iPXE that was just loaded goes on.
 func (d *daemon) leaves(mac boot.MAC) bool {
+	left := d.left(mac)
+	if !left && d.activity.stopping.Load() {
+		d.activity.touch() // It asks for its address next.
+	}
+	return left
+}
+
+// left says whether this bootd is stopping and another one that's live serves the machine's network.
+func (d *daemon) left(mac boot.MAC) bool {
 	if !d.activity.stopping.Load() {
 		return false
 	}
@@ -203,12 +212,5 @@ func (d *daemon) leaves(mac boot.MAC) bool {
 		return false
 	}
 	network, ok := st.NetworkOf(mac)
-	if !ok {
-		return false
-	}
-	if len(s.Peers(network)) == 0 {
-		d.activity.touch() // It asks for its address next.
-		return false
-	}
-	return true
+	return ok && len(s.Peers(network)) > 0
 }

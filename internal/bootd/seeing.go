@@ -96,7 +96,7 @@ func (d *daemon) serveAdmin(ctx context.Context, g *errgroup.Group, answers *dhc
 		return
 	}
 	o := admin.Options{
-		Name: d.c.Name, View: answers.View, View6: d.six.view, Logged: d.sessions.Logged, Interfaces: interfaces, Trace: d.trace, Now: d.c.Now, Turn: d.turn(), Stopping: d.activity.stopping.Load,
+		Name: d.c.Name, View: answers.View, View6: d.six.view, Logged: d.sessions.Logged, Interfaces: interfaces, Trace: d.trace, Now: d.c.Now, Turn: d.turn(), Stopping: d.left,
 		File: func(name string) (int, bool, bool) {
 			if data, ok := d.files.FindSigned(name); ok {
 				return len(data), false, true

@@ -151,7 +151,7 @@ func (r *rig) serve() {
 			Interfaces: func() []Interface {
 				return []Interface{{"lo", 1, []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil}, {"eth1", 3, []netip.Addr{netip.MustParseAddr("10.77.0.2")}, nil}}
 			},
-			Trace: r.ring, Now: now, Stopping: func() bool { return r.stopping }, Turn: func(boot.MAC) time.Duration { return r.turn },
+			Trace: r.ring, Now: now, Stopping: func(boot.MAC) bool { return r.stopping }, Turn: func(boot.MAC) time.Duration { return r.turn },
 		}), log)
 	}()
 	r.t.Cleanup(func() {

@@ -80,7 +80,7 @@ func (h *handler) explain(ctx context.Context, p *boot.Plan, mac boot.MAC, firmw
 	if mac, ok := holderOf(v, p); ok {
 		e.Machine.BehindPort = string(mac)
 	}
-	e.Stopping = h.o.Stopping != nil && h.o.Stopping()
+	e.Stopping = h.o.Stopping != nil && h.o.Stopping(mac)
 	if h.o.Turn != nil {
 		if d := h.o.Turn(mac); d > 0 {
 			e.OffersAfter = d.String()

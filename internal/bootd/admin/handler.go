@@ -40,8 +40,8 @@ type Options struct {
 	File func(name string) (size int, standIn, ok bool)
 	// NotServed are the protocols that this bootd was started without.
 	NotServed []string
-	// Stopping says whether this bootd begins no boot any more; nil: it never stops.
-	Stopping func() bool
+	// Stopping says whether this bootd is about to end, and leaves a machine's boots to another one; nil: it never stops.
+	Stopping func(boot.MAC) bool
 	// Turn is how long an OFFER to a machine waits for those of other bootds; nil: none does.
 	Turn func(boot.MAC) time.Duration
 	// Interfaces of this node.
