@@ -128,7 +128,7 @@ func (f *folder) read(name string) bool {
 		return false
 	}
 	b, err := readRegular(path)
-	if err == nil && known && !before.blind && len(bytes.TrimSpace(b)) == 0 && before.holds() {
+	if err == nil && len(bytes.TrimSpace(b)) == 0 && (before.blind || before.holds() || !known && f.settling) {
 		err = errEmpty
 	}
 	if err != nil || seenAs(path) != now {
@@ -154,7 +154,7 @@ func (f *folder) read(name string) bool {
 	if len(faults) > 0 {
 		objects = keep(objects, before.objects)
 	}
-	f.files[name] = content{stamp: now, sum: sha256.Sum256(b), objects: objects, faults: faults, blind: hides(faults) && (!known || before.blind)}
+	f.files[name] = content{stamp: now, sum: sha256.Sum256(b), objects: objects, faults: faults, blind: hides(faults) && (!known || before.blind || !before.holds())}
 	f.say(name, sentence(faults))
 	return true
 }

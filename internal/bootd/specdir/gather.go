@@ -59,7 +59,7 @@ func (f *folder) gather(w *world) parts {
 				case !twice:
 					first[key] = x
 					p.add(x)
-				case !old || before.old:
+				case !old || before.old || before.mayInstall() && !x.same(before.object): // What is of before may be there again in a moment.
 					w.twice(&p, x, before)
 				}
 			}
@@ -98,6 +98,11 @@ func (o *object) same(x *object) bool {
 		return o.text != "" && o.text == x.text || reflect.DeepEqual(o.machine(), x.machine())
 	}
 	return reflect.DeepEqual(o.network, x.network) && reflect.DeepEqual(o.profile, x.profile) && reflect.DeepEqual(o.secret, x.secret)
+}
+
+// mayInstall says whether anything may be installed by an object: by all but an entry that asks for nothing.
+func (o *object) mayInstall() bool {
+	return !o.isEntry() || o.machine().Spec.ForProvider.Install.Generation > 0
 }
 
 func (p *parts) add(x found) {
