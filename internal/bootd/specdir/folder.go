@@ -29,6 +29,8 @@ type folder struct {
 	expects bool
 	// settling says that bootd has just started, and the folder goes on changing: it may be half copied.
 	settling bool
+	// began says that it was looked through once: what was there at the start is known.
+	began bool
 	// said is what was last told of each file, and of the folder itself under "".
 	said map[string]string
 	// news is what the last look has found.
@@ -96,6 +98,7 @@ func (f *folder) look() (changed bool, err error) {
 	for _, name := range names {
 		changed = f.read(name) || changed
 	}
+	f.began = true
 	return changed, nil
 }
 
@@ -128,7 +131,7 @@ func (f *folder) read(name string) bool {
 		return false
 	}
 	b, err := readRegular(path)
-	if err == nil && len(bytes.TrimSpace(b)) == 0 && (before.blind || before.holds() || !known && f.settling) {
+	if err == nil && len(bytes.TrimSpace(b)) == 0 && (before.blind || before.holds() || !known && f.settling && !f.began) {
 		err = errEmpty
 	}
 	if err != nil || seenAs(path) != now {

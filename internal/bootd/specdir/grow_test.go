@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -195,6 +196,15 @@ func TestWhatCameAlone(t *testing.T) {
 		"Blind": {
 			reason: "nothing is installed on any machine", text: entryYAML("m9", mac9, at9, 0),
 			before: func(r *rig) { r.write("b.yaml", "kind: [") },
+		},
+		"Emptied": {
+			reason: "by a shell, which makes it empty first, also soon after a start", file: "n.yaml", text: entryYAML("m9", mac9, at9, 0), alone: true,
+			before: func(r *rig) {
+				before := r.src.State()
+				r.stop()
+				r.start(func(o *Options) { o.Before, o.Still = before, time.Minute })
+				r.write("n.yaml", "")
+			},
 		},
 		"Longer":  {reason: "behind what stood in a file", file: "a.yaml", text: all(1) + "---\n" + entryYAML("m9", mac9, at9, 0), alone: true},
 		"Changed": {reason: "what stood in it is another", file: "a.yaml", text: all(2) + "---\n" + entryYAML("m9", mac9, at9, 0)},
