@@ -162,7 +162,9 @@ func (g *Gate) install(ctx context.Context, c Caller, fw boot.Firmware, nonce st
 		return a
 	}
 	err = g.open(ctx, c, t)
-	g.unwritten.Store(err != nil && reason(err) == ReasonDisk)
+	if disk := err != nil && reason(err) == ReasonDisk; disk || err == nil { // Of the others nothing was written.
+		g.unwritten.Store(disk)
+	}
 	if err != nil {
 		why, level := reason(err), slog.LevelInfo
 		if why == ReasonAPI || why == ReasonDisk { // Nobody decided it: what has to be written down couldn't be.

@@ -143,7 +143,7 @@ func (f *folder) read(name string) bool {
 		}
 		changed := !known || !before.old
 		f.news.more = f.news.more || changed
-		before.old, before.blind = true, !known || before.blind
+		before.old, before.blind = true, !known || before.blind || !before.names()
 		f.files[name] = before
 		return changed // Where it's being written, it's read again in a moment.
 	}
@@ -157,7 +157,7 @@ func (f *folder) read(name string) bool {
 	if len(faults) > 0 {
 		objects = keep(objects, before.objects)
 	}
-	f.files[name] = content{stamp: now, sum: sha256.Sum256(b), objects: objects, faults: faults, blind: hides(faults) && (!known || before.blind || !before.holds())}
+	f.files[name] = content{stamp: now, sum: sha256.Sum256(b), objects: objects, faults: faults, blind: hides(faults) && (!known || before.blind || !before.names())}
 	f.say(name, sentence(faults))
 	return true
 }
@@ -176,8 +176,10 @@ func (c *content) grown(now []object) (came []object, only bool) {
 	return now[n:], true
 }
 
-// holds says whether there's anything in a file.
-func (c *content) holds() bool { return len(c.objects) > 0 || c.kept != "" || len(c.faults) > 0 }
+// holds says whether there's anything in a file, and names whether there's anything of ours that was right.
+func (c *content) holds() bool { return c.names() || len(c.faults) > 0 }
+
+func (c *content) names() bool { return len(c.objects) > 0 || c.kept != "" }
 
 // incomplete says that machines may stand in the folder that nobody can read now, and could before bootd started.
 func (f *folder) incomplete() bool { return f.lost || f.settling || len(f.blind()) > 0 }

@@ -71,6 +71,9 @@ type Source struct {
 	marked  string
 	quiet   bool
 	turned  time.Time
+	// calmed is when the folder was last still, and restless says that it hasn't been for so long that whoever waits for a grant is told.
+	calmed   time.Time
+	restless atomic.Bool
 	// stale says that the folder has changed, and wasn't resolved since. uncompared says that a session couldn't be compared with the log.
 	stale, uncompared bool
 	// settles says that it's only stale since nothing that's missing comes any more.

@@ -22,6 +22,7 @@ func (s *Source) turn() {
 	}
 	confirmed := s.confirm(why)
 	quiet := !s.stale && time.Since(s.changed) >= s.o.Still
+	s.rests(quiet)
 	began := quiet && !s.quiet
 	s.quiet = quiet
 	if s.mark() == s.marked && !began && !confirmed && time.Since(s.turned) < regularly {
@@ -38,6 +39,21 @@ func (s *Source) turn() {
 		s.onNew(s.state.Load()) // Who is told may have to do with the time, too.
 	}
 	s.marked, s.turned = mark, time.Now()
+}
+
+// rests notes, and says once, that the folder changes so often that nothing is ever granted by it.
+func (s *Source) rests(quiet bool) {
+	if now := time.Now(); quiet || s.calmed.IsZero() {
+		s.calmed = now
+	}
+	restless := !quiet && time.Since(s.calmed) > settled*s.o.Still
+	if s.restless.Swap(restless) != restless && restless && s.world.asking {
+		s.o.Logger.Warn("nothing is granted, since the folder of specs goes on changing", "do", s.unrest())
+	}
+}
+
+func (s *Source) unrest() string {
+	return fmt.Sprintf("who writes it must leave it as it is for %s", s.o.Still)
 }
 
 // grant takes what is due about all grants.

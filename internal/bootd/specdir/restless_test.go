@@ -1,0 +1,28 @@
+package specdir
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// TestRestless: who waits for a grant by a folder that never rests is told what keeps it; once it does the grant is there.
+func TestRestless(t *testing.T) {
+	r := newRig(t, all(1))
+	r.start(func(o *Options) { o.Still = 20 * time.Millisecond })
+	const says = "goes on changing: who writes it must leave it as it is for 20ms"
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(r.src.Why(r.plan()), says); r.turn() {
+		if r.write("z.yaml", "# "+time.Now().String()+"\n"); time.Now().After(end) {
+			t.Fatalf("%q isn't said: %q\n%s", says, r.src.Why(r.plan()), r.said.String())
+		}
+	}
+	r.says("nothing is granted, since the folder of specs goes on changing")
+	if g := r.granted(); g == nil {
+		t.Fatalf("nothing is granted\n%s", r.said.String())
+	}
+	if why := r.src.Why(r.plan()); why != "" || r.told(mac1) != boot.AnswerInstall {
+		t.Errorf("it rests, and %s: %q", r.told(mac1), why)
+	}
+}
