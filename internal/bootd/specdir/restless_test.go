@@ -14,7 +14,8 @@ func TestRestless(t *testing.T) {
 	r.start(func(o *Options) { o.Still = 20 * time.Millisecond })
 	const says = "goes on changing: who writes it must leave it as it is for 20ms"
 	for end := time.Now().Add(20 * time.Second); !strings.Contains(r.src.Why(r.plan()), says); r.turn() {
-		if r.write("z.yaml", "# "+time.Now().String()+"\n"); time.Now().After(end) {
+		r.write("z.yaml", "# "+time.Now().String()+"\n")
+		if time.Now().After(end) {
 			t.Fatalf("%q isn't said: %q\n%s", says, r.src.Why(r.plan()), r.said.String())
 		}
 	}
