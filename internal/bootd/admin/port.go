@@ -68,7 +68,10 @@ func (h *handler) viaRelay(v dhcp.View, g boot.Segment) way {
 			}
 		}
 	}
-	w.text = "relay " + w.relay.String()
+	w.text = "a relay"
+	if w.relay.IsValid() {
+		w.text = "relay " + w.relay.String()
+	}
 	return w
 }
 

@@ -1,6 +1,7 @@
 package kubesource
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -71,26 +72,43 @@ func (s *Source) seenServer(o Object) error {
 // Synced says whether every live bootd of the plan's network, this one included, has seen its session
 // with the grant that it holds, and compared it with its log.
 func (s *Source) Synced(p *boot.Plan) bool {
+	behind, ok := s.behind(p)
+	return ok && behind == ""
+}
+
+// Why says which other bootd keeps a machine's grant waiting, and what to do about that; "" where none is known to.
+func (s *Source) Why(p *boot.Plan) string {
+	behind, ok := s.behind(p)
+	if !ok || behind == "" || p.InstallGeneration <= p.InstalledGeneration {
+		return ""
+	}
+	return fmt.Sprintf("bootd %s hasn't compared its grant with its log: it's behind its watch of the API server, or can't write its state folder; nothing is installed on the networks "+
+		"that it serves until it has, or is stopped (REVISION of kubectl get bootservers says how far each one is)", behind)
+}
+
+// behind names a live bootd of the plan's network that hasn't come to the grant of its session yet; "" where all have. Not ok: this one itself hasn't, or
+// there is no session.
+func (s *Source) behind(p *boot.Plan) (name string, ok bool) {
 	t := s.t.Load()
 	if t == nil || !t.listed() {
-		return false
+		return "", false
 	}
 	own, _ := t.sessions.at()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.o.Now()
 	if !s.connected(now) {
-		return false
+		return "", false
 	}
 	g, known := s.grants[p.Entry]
 	if !known || s.sessions.Synced(own) < g.revision {
-		return false
+		return "", false
 	}
 	return lagging(t.servers.all(), s.self(), p.Network.Name, g.revision, func(n boot.Name) bool {
 		// While the API was away nobody was heard. That's no sign of their end, and what comes back may be an older etcd.
 		at := s.servers[n].at
 		return now.Sub(at) < liveFor || !s.back.IsZero() && now.Sub(s.back) < liveFor
-	}) == ""
+	}), true
 }
 
 // Peers names the other bootds of a network that are known to be live: their heartbeat came while the API took ours, and they aren't stopping.
@@ -164,8 +182,17 @@ func (s *Source) Drain() {
 	poke(s.beat)
 }
 
-// Held is always false: in a cluster the provider takes a grant back, and the API server says so when it's used.
-func (s *Source) Held(*boot.Plan) bool { return false }
+// Held says whether a machine has a grant, and its plan asks for no install now: while its entry can't be planned anew, as without its profile, it's
+// served as before with a generation of 0. The grant stands, and a boot that has its script already waits with it. What else ends a grant the provider
+// takes back, and the API server says so when it's used.
+func (s *Source) Held(p *boot.Plan) bool {
+	if p.Mode != boot.ModeInstall || p.InstallGeneration > 0 {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.grants[p.Entry].grant != ""
+}
 
 // connected says whether the API has just taken a heartbeat of this bootd, and of no other under its name.
 func (s *Source) connected(now time.Time) bool {

@@ -1,0 +1,60 @@
+package kubesource
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// TestWhy: who waits for another bootd is told for which; who waits for nothing isn't.
+func TestWhy(t *testing.T) {
+	asks := func(generation, installed int64) *boot.Plan {
+		p := *plan()
+		p.Mode, p.InstallGeneration, p.InstalledGeneration = boot.ModeInstall, generation, installed
+		return &p
+	}
+	for name, tc := range map[string]struct {
+		reason, seen string
+		plan         *boot.Plan
+		want         string
+	}{
+		"Behind":    {"the other one hasn't seen the grant", "99", asks(1, 0), "bootd b hasn't compared its grant with its log"},
+		"Synced":    {"it has", "100", asks(1, 0), ""},
+		"Installed": {"nothing is to be installed", "99", asks(1, 1), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSource(t, &log{}, &clock{now: t0()})
+			listed(t, s, "100", []any{bootSession("100", "g")}, []any{bootServer("b", t0(), tc.seen)})
+			beats(s)
+			if got := s.Why(tc.plan); !strings.HasPrefix(got, tc.want) || tc.want == "" && got != "" {
+				t.Errorf("%s: %q", tc.reason, got)
+			}
+		})
+	}
+}
+
+// TestHeld: a grant stands while its machine's entry can't be planned anew, and nothing is installed by it. Who never had one isn't held by that.
+func TestHeld(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason, grant string
+		mode          boot.Mode
+		generation    int64
+		want          bool
+	}{
+		"Kept":    {"its profile is gone since", "g", boot.ModeInstall, 0, true},
+		"Planned": {"it's granted", "g", boot.ModeInstall, 1, false},
+		"Never":   {"its entry asks for no install", "", boot.ModeInstall, 0, false},
+		"Live":    {"it installs nothing", "g", boot.ModeLive, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSource(t, &log{}, &clock{now: t0()})
+			listed(t, s, "100", []any{bootSession("100", tc.grant)}, nil)
+			p := *plan()
+			p.Mode, p.InstallGeneration = tc.mode, tc.generation
+			if got := s.Held(&p); got != tc.want {
+				t.Errorf("%s: %t", tc.reason, got)
+			}
+		})
+	}
+}
