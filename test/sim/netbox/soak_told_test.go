@@ -97,14 +97,14 @@ func (k *soak) checkTold() {
 	k.t.Logf("told by several processes, of which one died or both ran: %v", twice)
 }
 
-// toldOfStroke says that a telling is of a record that somebody deleted, and judges it: that one is lost is said of no other resource. One that is made
-// again is told of as any that is made, or as adopted where it was set aside.
+// toldOfStroke says that a telling is of a record that somebody deleted, and judges it: that one is lost is said of no other resource, nor that another one
+// has its address since. One that is made again is told of as any that is made, or as adopted where it was set aside.
 func (k *soak) toldOfStroke(of telling) bool {
 	was := k.lives[of.name].stroke.record != 0
 	switch of.reason {
 	case "SetAside":
 		return true
-	case "Lost", "Adopted":
+	case "Lost", "Adopted", "Moved":
 		if !was {
 			k.t.Errorf("%s: %s, and nobody deleted its record: %s", of.name, of.reason, k.told.last[of])
 			k.story(of.name)
