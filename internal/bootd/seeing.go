@@ -12,6 +12,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/admin"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp6"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/httpboot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/links"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/tftp"
@@ -106,7 +107,7 @@ func (d *daemon) serveAdmin(ctx context.Context, g *errgroup.Group, answers *dhc
 		},
 	}
 	if s, ok := d.source.(interface{ Why(p *boot.Plan) string }); ok {
-		o.Why = s.Why
+		o.Why = d.why(s.Why)
 	}
 	if web != nil {
 		o.Script = web.Foresee
@@ -152,4 +153,15 @@ func interfaces() (out []admin.Interface) {
 		out = append(out, x)
 	}
 	return out
+}
+
+// why says what keeps installs from a machine: what its source knows, or that the state folder couldn't be written when a machine last asked.
+func (d *daemon) why(knows func(*boot.Plan) string) func(*boot.Plan) string {
+	return func(p *boot.Plan) string {
+		why := knows(p)
+		if why == "" && d.gate.Unwritten() && p.Mode == boot.ModeInstall && p.InstallGeneration > p.InstalledGeneration {
+			return gate.ReasonDisk + ": the state folder couldn't be written when a machine last asked: is its disk full, or read-only? Each boot tries again"
+		}
+		return why
+	}
 }

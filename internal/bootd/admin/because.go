@@ -69,7 +69,7 @@ func becauseScript(reason string) string {
 		gate.ReasonScript:        "its script can't be made",
 		gate.ReasonToken:         "bootd has no keys for tokens yet",
 		gate.ReasonAPI:           "the API server isn't reached",
-		gate.ReasonDisk:          "bootd's state folder couldn't be written when a machine last asked: is its disk full, or read-only? See its log; each boot tries again",
+		gate.ReasonDisk:          "bootd's state folder can't be written: is its disk full, or read-only? See its log",
 		gate.ReasonBusy:          "so many machines ask at once, or what must be written down about them is written so slowly, that its turn hasn't come; it asks again",
 		artifacts.ReasonFetching: "its files are being fetched",
 		artifacts.ReasonFetch:    "a file of its profile can't be had",

@@ -72,6 +72,9 @@ type Gate struct {
 	unwritten atomic.Bool
 }
 
+// Unwritten says that what had to be written down of an install couldn't be when a machine last asked. It's for people: the next one's question tries again.
+func (g *Gate) Unwritten() bool { return g.unwritten.Load() }
+
 // New makes a gate.
 func New(o Options) *Gate {
 	return &Gate{

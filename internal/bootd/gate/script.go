@@ -156,13 +156,10 @@ func (g *Gate) install(ctx context.Context, c Caller, fw boot.Firmware, nonce st
 		if err := g.held(c); err != nil {
 			return Hold(reason(err))
 		}
-		if g.unwritten.Load() {
-			return Hold(ReasonDisk) // As far as can be known without writing.
-		}
 		return a
 	}
 	err = g.open(ctx, c, t)
-	if disk := err != nil && reason(err) == ReasonDisk; disk || err == nil { // Of the others nothing was written.
+	if disk := err != nil && reason(err) == ReasonDisk; disk || err == nil { // The others say nothing of the disk.
 		g.unwritten.Store(disk)
 	}
 	if err != nil {

@@ -74,21 +74,20 @@ func TestForesee(t *testing.T) {
 	}
 }
 
-// TestForeseeUnwritten: nothing is written to foresee; that it couldn't be when a machine last asked is known, until it could.
-func TestForeseeUnwritten(t *testing.T) {
+// TestUnwritten: that a state folder couldn't be written is known to people, until it could be. It changes nothing of what is foretold, and of what a machine
+// is told whose files are decided one by one.
+func TestUnwritten(t *testing.T) {
 	r := newRig(t, nil)
-	s := New(r.options())
-	h := s.Handler()
-	for _, want := range []boot.Decision{
-		{Answer: boot.AnswerHold, Reason: gate.ReasonDisk}, {Answer: boot.AnswerInstall, Reason: boot.DecidedGranted},
-	} {
+	o := r.options()
+	s := New(o)
+	for _, full := range []bool{true, false} {
 		r.sessions.err = nil
-		if want.Reason == gate.ReasonDisk {
+		if full {
 			r.sessions.err = &fs.PathError{Op: "write", Path: "s.json.new", Err: syscall.ENOSPC}
 		}
-		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, ipxe.PathBoot+r.scriptToken()+"/"+ipxe.ScriptName, http.NoBody))
-		if a, _, err := s.Foresee(t.Context(), r.scriptToken(), r.http.URL, 0); err != nil || a.Decision != want {
-			t.Errorf("%+v, %v; want %+v", a, err, want)
+		s.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, ipxe.PathBoot+r.scriptToken()+"/"+ipxe.ScriptName, http.NoBody))
+		if a, _, err := s.Foresee(t.Context(), r.scriptToken(), r.http.URL, 0); err != nil || a.Answer != boot.AnswerInstall || o.Gate.Unwritten() != full {
+			t.Errorf("%+v, %v; unwritten %t, want %t", a, err, o.Gate.Unwritten(), full)
 		}
 	}
 }

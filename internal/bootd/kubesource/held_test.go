@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
@@ -37,23 +38,35 @@ func TestWhy(t *testing.T) {
 // TestHeld: a grant stands while its machine's entry can't be planned anew, and nothing is installed by it. Who never had one isn't held by that.
 func TestHeld(t *testing.T) {
 	for name, tc := range map[string]struct {
-		reason, grant string
-		mode          boot.Mode
-		generation    int64
-		want          bool
+		reason, grant, used string
+		mode                boot.Mode
+		generation          int64
+		want                bool
 	}{
-		"Kept":    {"its profile is gone since", "g", boot.ModeInstall, 0, true},
-		"Planned": {"it's granted", "g", boot.ModeInstall, 1, false},
-		"Never":   {"its entry asks for no install", "", boot.ModeInstall, 0, false},
-		"Live":    {"it installs nothing", "g", boot.ModeLive, 0, false},
+		"Kept":    {"its profile is gone since", "g", "", boot.ModeInstall, 0, true},
+		"Began":   {"what has begun goes on", "g", "g", boot.ModeInstall, 0, false},
+		"Planned": {"it's granted", "g", "", boot.ModeInstall, 1, false},
+		"Never":   {"its entry asks for no install", "", "", boot.ModeInstall, 0, false},
+		"Live":    {"it installs nothing", "g", "", boot.ModeLive, 0, false},
+		"Anew":    {"its entry was made anew, and the session is of the old one", "g", "other", boot.ModeInstall, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSource(t, &log{}, &clock{now: t0()})
-			listed(t, s, "100", []any{bootSession("100", tc.grant)}, nil)
+			b := bootSession("100", tc.grant)
+			switch tc.used {
+			case "other":
+				b.Spec.EntryUID = tc.used
+			case "g":
+				b.Status.Consumed = &v1alpha1.Consumption{GrantID: tc.used}
+			}
+			listed(t, s, "100", []any{b}, nil)
 			p := *plan()
 			p.Mode, p.InstallGeneration = tc.mode, tc.generation
 			if got := s.Held(&p); got != tc.want {
 				t.Errorf("%s: %t", tc.reason, got)
+			}
+			if why := s.Why(&p); (why != "") != tc.want {
+				t.Errorf("%s: who asks is told %q", tc.reason, why)
 			}
 		})
 	}

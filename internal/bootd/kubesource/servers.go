@@ -76,10 +76,16 @@ func (s *Source) Synced(p *boot.Plan) bool {
 	return ok && behind == ""
 }
 
-// Why says which other bootd keeps a machine's grant waiting, and what to do about that; "" where none is known to.
+// Why says what keeps a machine's grant waiting, and what to do about that: another bootd, or its entry; "" where nothing is known to.
 func (s *Source) Why(p *boot.Plan) string {
+	if s.Held(p) {
+		return "its entry can't be planned as it is, and it's served as before; the BootEntry's conditions say why"
+	}
+	s.mu.Lock()
+	g := s.grants[p.Entry]
+	s.mu.Unlock()
 	behind, ok := s.behind(p)
-	if !ok || behind == "" || p.InstallGeneration <= p.InstalledGeneration {
+	if !ok || behind == "" || g.grant == "" || g.used || p.Mode != boot.ModeInstall || p.InstallGeneration <= p.InstalledGeneration {
 		return ""
 	}
 	return fmt.Sprintf("bootd %s hasn't compared its grant with its log: it's behind its watch of the API server, or can't write its state folder; nothing is installed on the networks "+
@@ -182,16 +188,17 @@ func (s *Source) Drain() {
 	poke(s.beat)
 }
 
-// Held says whether a machine has a grant, and its plan asks for no install now: while its entry can't be planned anew, as without its profile, it's
-// served as before with a generation of 0. The grant stands, and a boot that has its script already waits with it. What else ends a grant the provider
-// takes back, and the API server says so when it's used.
+// Held says whether a machine has a grant that no boot has used, and its plan asks for no install now: while its entry can't be planned anew, as without
+// its profile, it's served as before with a generation of 0. The grant stands, and a boot that has its script already waits with it. What else ends a grant
+// the provider takes back, and the API server says so when it's used.
 func (s *Source) Held(p *boot.Plan) bool {
 	if p.Mode != boot.ModeInstall || p.InstallGeneration > 0 {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.grants[p.Entry].grant != ""
+	g := s.grants[p.Entry]
+	return g.grant != "" && !g.used && g.entry == p.EntryUID
 }
 
 // connected says whether the API has just taken a heartbeat of this bootd, and of no other under its name.

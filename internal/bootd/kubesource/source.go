@@ -89,8 +89,9 @@ type Source struct {
 
 // granted says since which revision a session holds its grant, as far as this bootd knows.
 type granted struct {
-	session, grant string
-	revision       uint64
+	session, grant, entry string // The entry by its UID.
+	revision              uint64
+	used                  bool // By a boot: what has begun goes on.
 }
 
 // tables of one life of the watches.

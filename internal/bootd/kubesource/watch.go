@@ -145,14 +145,17 @@ func (s *Source) seenSession(o Object) error {
 	if !ok {
 		return nil
 	}
-	id := ""
-	if r.Session.Grant != nil {
-		id = r.Session.Grant.ID
+	id, used := "", false
+	if g := r.Session.Grant; g != nil {
+		id, used = g.ID, r.Session.Consumed.Covers(g)
 	}
 	s.mu.Lock()
-	if g := s.grants[r.Name]; g.session != r.Session.UID || g.grant != id {
-		s.grants[r.Name] = granted{r.Session.UID, id, session.Revision(r.Session.Revision)}
+	g := s.grants[r.Name]
+	if g.session != r.Session.UID || g.grant != id {
+		g = granted{session: r.Session.UID, grant: id, revision: session.Revision(r.Session.Revision)}
 	}
+	g.entry, g.used = r.Session.EntryUID, used
+	s.grants[r.Name] = g
 	s.mu.Unlock()
 	err := s.sessions.Seen(r)
 	if err != nil {

@@ -46,7 +46,7 @@ func (s *Source) before() served {
 
 // settles says, once, that the folder hasn't changed for long enough after a start: what isn't in it now isn't on its way.
 func (s *Source) settles() bool {
-	if !s.folder.settling || s.state.Load() == nil || time.Since(s.changed) < settled*s.o.Still {
+	if !s.folder.settling || s.folder.lost || s.state.Load() == nil || time.Since(s.changed) < settled*s.o.Still {
 		return false
 	}
 	s.folder.settling = false

@@ -131,7 +131,7 @@ func (f *folder) read(name string) bool {
 		return false
 	}
 	b, err := readRegular(path)
-	if err == nil && len(bytes.TrimSpace(b)) == 0 && (before.blind || before.holds() || !known && f.settling && !f.began) {
+	if err == nil && len(bytes.TrimSpace(b)) == 0 && (before.blind || before.holds() || !known && f.expects && !f.began) {
 		err = errEmpty
 	}
 	if err != nil || seenAs(path) != now {
@@ -143,7 +143,7 @@ func (f *folder) read(name string) bool {
 		}
 		changed := !known || !before.old
 		f.news.more = f.news.more || changed
-		before.old, before.blind = true, !known || before.blind || !before.names()
+		before.old, before.blind = true, !known || before.blind || err != nil && !before.names()
 		f.files[name] = before
 		return changed // Where it's being written, it's read again in a moment.
 	}

@@ -154,7 +154,7 @@ func (p *parts) inDoubt(e *v1alpha1.BootEntry) bool {
 // told says once for all machines that ask for an install, and get none by what is in doubt.
 func (w *world) told(plans []*boot.Plan) {
 	if w.blind != "" {
-		w.problems["installs"] = fmt.Sprintf("nothing is installed on any machine: %s was wrong, or empty, already when bootd first read it, so that which machines stand in it isn't known; mend it, or remove it",
+		w.problems["installs"] = fmt.Sprintf("nothing is installed on any machine: %s is wrong, or empty, and what bootd has read of it before named no machine, so that which machines stand in it isn't known; mend it, or remove it",
 			w.blind)
 		return
 	}

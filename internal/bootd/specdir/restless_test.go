@@ -19,7 +19,7 @@ func TestRestless(t *testing.T) {
 			t.Fatalf("%q isn't said: %q\n%s", says, r.src.Why(r.plan()), r.said.String())
 		}
 	}
-	r.says("nothing is granted, since the folder of specs goes on changing")
+	r.says("no grant is made, since the folder of specs goes on changing")
 	if g := r.granted(); g == nil {
 		t.Fatalf("nothing is granted\n%s", r.said.String())
 	}

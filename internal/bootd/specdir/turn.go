@@ -22,7 +22,7 @@ func (s *Source) turn() {
 	}
 	confirmed := s.confirm(why)
 	quiet := !s.stale && time.Since(s.changed) >= s.o.Still
-	s.rests(quiet)
+	s.rests(quiet, installs)
 	began := quiet && !s.quiet
 	s.quiet = quiet
 	if s.mark() == s.marked && !began && !confirmed && time.Since(s.turned) < regularly {
@@ -42,13 +42,13 @@ func (s *Source) turn() {
 }
 
 // rests notes, and says once, that the folder changes so often that nothing is ever granted by it.
-func (s *Source) rests(quiet bool) {
-	if now := time.Now(); quiet || s.calmed.IsZero() {
-		s.calmed = now
+func (s *Source) rests(quiet, installs bool) {
+	if quiet || s.quiet || s.calmed.IsZero() {
+		s.calmed = time.Now()
 	}
 	restless := !quiet && time.Since(s.calmed) > settled*s.o.Still
-	if s.restless.Swap(restless) != restless && restless && s.world.asking {
-		s.o.Logger.Warn("nothing is granted, since the folder of specs goes on changing", "do", s.unrest())
+	if s.restless.Swap(restless) != restless && restless && installs && s.world.asking {
+		s.o.Logger.Warn("no grant is made, since the folder of specs goes on changing", "do", s.unrest())
 	}
 }
 

@@ -29,8 +29,8 @@ func (s *Source) Why(p *boot.Plan) string {
 		return k.idle[p.EntryUID]
 	case k.held[p.EntryUID]:
 		return "its specs are wrong, gone or there twice, and it's served as before; bootd's log says which"
-	case s.restless.Load() && wantsInstall(p) && p.InstalledGeneration < p.InstallGeneration:
-		return "nothing is granted while the folder of specs goes on changing: " + s.unrest()
+	case s.restless.Load() && wantsInstall(p) && p.InstalledGeneration < p.InstallGeneration && k.grants[p.EntryUID].id == "":
+		return "no grant is made while the folder of specs goes on changing: " + s.unrest()
 	}
 	return ""
 }
