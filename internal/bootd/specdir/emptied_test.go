@@ -14,11 +14,8 @@ import (
 func TestEmptied(t *testing.T) {
 	one := func(generation int) string { return entryYAML("m1", mac1, "10.77.0.11", generation) }
 	rival := entryYAML("m9", mac1, "10.77.0.19", 0)
-	starts := func(r *rig, change func()) {
-		before := r.src.State()
-		r.stop()
-		change()
-		r.start(func(o *Options) { o.Before, o.Still = before, 10*time.Millisecond })
+	starts := func(r *rig, meanwhile func()) {
+		r.restart(meanwhile, func(o *Options) { o.Still = 10 * time.Millisecond })
 	}
 	cases := map[string]struct {
 		reason string
@@ -34,7 +31,7 @@ func TestEmptied(t *testing.T) {
 			r.write("m.yaml", one(2))
 			r.write("z.yaml", "")
 			r.turn()
-			starts(r, func() {})
+			starts(r, nil)
 		}, map[string]string{"z.yaml": "# nothing\n"}},
 		"Wrong": {"its own was wrong since the start", func(r *rig) {
 			starts(r, func() { r.write("m.yaml", "a: b\n c: d\n") })

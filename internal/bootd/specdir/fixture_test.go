@@ -187,6 +187,17 @@ func (r *rig) tryStart(change ...func(*Options)) error {
 // stop is a bootd that ends, in whatever way.
 func (r *rig) stop() { r.ended() }
 
+// restart is another bootd, which begins with the snapshot of the one before. meanwhile is what happens while there's none; nil: nothing.
+func (r *rig) restart(meanwhile func(), change ...func(*Options)) {
+	r.t.Helper()
+	before := r.src.State()
+	r.stop()
+	if meanwhile != nil {
+		meanwhile()
+	}
+	r.start(append([]func(*Options){func(o *Options) { o.Before = before }}, change...)...)
+}
+
 func (r *rig) turn() {
 	r.src.look()
 	time.Sleep(time.Microsecond)

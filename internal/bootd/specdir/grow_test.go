@@ -200,9 +200,7 @@ func TestWhatCameAlone(t *testing.T) {
 		"Emptied": {
 			reason: "by a shell, which makes it empty first, also soon after a start", file: "n.yaml", text: entryYAML("m9", mac9, at9, 0), alone: true,
 			before: func(r *rig) {
-				before := r.src.State()
-				r.stop()
-				r.start(func(o *Options) { o.Before, o.Still = before, time.Minute })
+				r.restart(nil, func(o *Options) { o.Still = time.Minute })
 				r.write("n.yaml", "")
 			},
 		},

@@ -13,20 +13,14 @@ func TestKeptAndUsed(t *testing.T) {
 	shared := networkYAML + "---\n" + profileYAML + "---\n" + givenYAML
 	entries := entryYAML("m1", mac1, "10.77.0.11", 1) + "---\n" + entryYAML("m2", mac2, "10.77.0.12", 1)
 	wrong := strings.Replace(entries, "generation: 1", "generation: x", 2)
-	restarts := func(r *rig, change func()) {
-		before := r.src.State()
-		r.stop()
-		change()
-		r.start(func(o *Options) { o.Before = before })
-	}
 	cases := map[string]struct {
 		reason string
 		do     func(r *rig)
 	}{
 		"Wrong":    {"their file is wrong", func(r *rig) { r.write("m.yaml", wrong) }},
 		"Profile":  {"their profile is gone", func(r *rig) { r.write("net.yaml", networkYAML+"---\n"+givenYAML) }},
-		"Restart":  {"bootd is restarted while it's wrong", func(r *rig) { restarts(r, func() { r.write("m.yaml", wrong) }) }},
-		"Emptied":  {"and while the folder is empty", func(r *rig) { restarts(r, func() { remove(t, r.dir+"/m.yaml"); remove(t, r.dir+"/net.yaml") }) }},
+		"Restart":  {"bootd is restarted while it's wrong", func(r *rig) { r.restart(func() { r.write("m.yaml", wrong) }) }},
+		"Emptied":  {"and while the folder is empty", func(r *rig) { r.restart(func() { remove(t, r.dir+"/m.yaml"); remove(t, r.dir+"/net.yaml") }) }},
 		"Stranger": {"another file is wrong", func(r *rig) { r.write("zz.yaml", "a: b\n c: d\n") }},
 	}
 	for name, tc := range cases {
@@ -89,9 +83,7 @@ func TestKeptAndHeld(t *testing.T) {
 				if got := r.told(mac1); got != boot.AnswerHold {
 					t.Errorf("%s: after %d restarts it's told %s\n%s", tc.reason, restarts, got, r.said.String())
 				}
-				before := r.src.State()
-				r.stop()
-				r.start(func(o *Options) { o.Before = before })
+				r.restart(nil)
 			}
 		})
 	}
@@ -118,9 +110,7 @@ func TestKeptAndRenamed(t *testing.T) {
 			}
 			r.write("zz.yaml", "a: b\n c: d\n")
 			if restarts {
-				before := r.src.State()
-				r.stop()
-				r.start(func(o *Options) { o.Before = before })
+				r.restart(nil)
 			}
 			r.turn()
 			if got := r.told(mac1); got != boot.AnswerLocalDisk {
@@ -153,9 +143,7 @@ func TestKeptAndReported(t *testing.T) {
 			r.write("m.yaml", strings.Replace(at(generation), "generation: ", "generation: x", 1))
 			r.turn()
 			for range tc.restarts {
-				before := r.src.State()
-				r.stop()
-				r.start(func(o *Options) { o.Before = before })
+				r.restart(nil)
 				r.turn()
 			}
 			if got := r.told(mac1); got != boot.AnswerHold {

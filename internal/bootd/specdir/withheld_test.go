@@ -35,9 +35,7 @@ func TestEditedAddress(t *testing.T) {
 				}
 			}
 			check("once it's edited,")
-			before := r.src.State()
-			r.stop()
-			r.start(func(o *Options) { o.Before = before })
+			r.restart(nil)
 			check("after a restart,")
 			r.says("Conflict: address " + at[stays])
 		})
@@ -88,10 +86,7 @@ func TestUnservedStays(t *testing.T) {
 	specs := network + "---\n" + profileYAML + "---\n" + givenYAML + "---\n" + entryYAML("m1", mac1, "10.77.0.201", 0)
 	r.write("a.yaml", specs+"---\n"+strings.Replace(entryYAML("m2", mac2, "10.77.0.202", 0), "{name: debian}", "{name: gone}", 1))
 	r.start()
-	before := r.src.State()
-	r.stop()
-	remove(t, r.dir+"/a.yaml")
-	r.start(func(o *Options) { o.Before = before })
+	r.restart(func() { remove(t, r.dir+"/a.yaml") })
 	r.turn()
 	check := func(want bool, when string) {
 		t.Helper()
