@@ -123,8 +123,7 @@ func (l *loop) start(asked string, r *running, client netip.AddrPort, ours netip
 	if l.s.cfg.SinglePort {
 		r.peer = share(l.main, client, ours)
 	} else if r.peer, err = connect(client, ours, l.segments); err == nil {
-		l.bySocket[r.fd] = r
-		err = l.watch(r.fd)
+		err = l.enter(r)
 	}
 	l.byClient[client] = r
 	r.asked, r.began, r.heard = asked, l.now, l.now

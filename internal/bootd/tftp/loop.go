@@ -41,6 +41,7 @@ type running struct {
 	// timeout of one answer; began is when it was asked for, due when the timeout is over, heard when the client last said something.
 	timeout           time.Duration
 	began, due, heard time.Time
+	ended             bool
 }
 
 // A loop serves one socket, in one thread: with thousands of blocks a second, handing each to somebody else costs more than
@@ -60,6 +61,7 @@ type loop struct {
 
 	byClient map[netip.AddrPort]*running
 	bySocket map[int]*running
+	crowd    crowd
 	in, out  []byte
 	oob      []byte
 	openings openings
@@ -145,6 +147,8 @@ func (l *loop) run(ctx context.Context) error {
 		for _, e := range list[:n] {
 			l.ready(int(e.Fd)) //nolint:contextcheck // What it begins to open ends with the loop (openings.close), and knows no other end.
 		}
+		l.round()
+		l.count()
 		l.expire()
 	}
 }
@@ -166,6 +170,9 @@ func (l *loop) wakeAt(ctx context.Context) (stopped func()) {
 
 // wait waits until a socket has something to read, or time is up somewhere.
 func (l *loop) wait(list []unix.EpollEvent) (int, error) {
+	if l.crowd.on {
+		return l.look(list)
+	}
 	if n, err := pollNow(l.poll, list); n > 0 || err != nil {
 		l.yield()
 		return n, err
@@ -203,22 +210,26 @@ func (l *loop) survive(r *running) {
 
 // ready reads from a socket.
 func (l *loop) ready(fd int) {
-	r := l.bySocket[fd]
-	defer l.survive(r)
+	if r := l.bySocket[fd]; r != nil {
+		l.read(r)
+		return
+	}
+	defer l.survive(nil)
 	switch fd {
 	case l.main:
 		l.requests()
-		return
 	case l.wake:
 		l.wakened()
-		return
 	}
-	if r == nil {
-		return
-	}
-	n, err := readNow(fd, l.in)
+}
+
+// read reads from a transfer's own socket.
+func (l *loop) read(r *running) {
+	defer l.survive(r)
+	n, err := readNow(r.fd, l.in)
 	switch {
 	case err == nil:
+		l.crowd.packets++
 		l.take(r, l.in[:n])
 	case !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EMSGSIZE): // A router's word: see peer.send.
 		l.end(r, Aborted, err) // The client's port is closed: it has gone.
@@ -303,6 +314,7 @@ func (l *loop) end(r *running, o Outcome, err error) {
 	if l.byClient[r.client] != r {
 		return
 	}
+	r.ended = true
 	delete(l.byClient, r.client)
 	if !r.shared {
 		delete(l.bySocket, r.fd)
