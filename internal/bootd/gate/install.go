@@ -31,10 +31,17 @@ var ErrHeld = errors.New("nothing is installed on this machine now, though its s
 // held comes before a grant is opened or used, and before a kernel goes out that destroys. Nothing is written then: once nothing stands in
 // the way, the same boot goes on.
 func (g *Gate) held(c Caller) error {
-	if !c.Live() && g.o.Held(c.Plan) {
+	if !c.Live() && (c.unasked() || g.o.Held(c.Plan)) {
 		return ErrHeld
 	}
 	return nil
+}
+
+// unasked says that a machine has a grant that nobody has used, and its plan asks for no install, by what is served: an earlier life may have known that
+// of an entry, and the source not yet.
+func (c Caller) unasked() bool {
+	s := c.Session
+	return c.Plan.InstallGeneration == 0 && s != nil && s.Grant != nil && !s.Consumed.Covers(s.Grant)
 }
 
 // Deliver comes before the first byte of a kernel that destroys by itself: it's given to the boot alone that used the grant.

@@ -63,6 +63,8 @@ func TestEmptied(t *testing.T) {
 			r.write("n.yaml", one(2))
 			r.turn()
 			r.write("m.yaml", "")
+			r.turn()
+			r.says("m.yaml:1: BootEntry lab/m1 stood there, too, before that file was wrong or empty: what ")
 		}, map[string]string{"m.yaml": "# it stands in n.yaml\n"}},
 		"CopyWrong": {"or is wrong", func(r *rig) {
 			r.write("n.yaml", one(2))

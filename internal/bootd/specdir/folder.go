@@ -31,6 +31,8 @@ type folder struct {
 	settling bool
 	// began says that it was looked through once: what was there at the start is known.
 	began bool
+	// moving says that a file was another one after it was read than before, at the last look: somebody is writing it.
+	moving bool
 	// said is what was last told of each file, and of the folder itself under "".
 	said map[string]string
 	// news is what the last look has found.
@@ -68,7 +70,7 @@ func newFolder(dir string, log *slog.Logger) *folder {
 
 // look reads what has changed, and says whether anything did. An error says that nothing is known at all.
 func (f *folder) look() (changed bool, err error) {
-	f.news = news{}
+	f.news, f.moving = news{}, false
 	names, err := f.list()
 	if err != nil && len(f.files) == 0 {
 		return false, err
@@ -131,10 +133,12 @@ func (f *folder) read(name string) bool {
 		return false
 	}
 	b, err := readRegular(path)
-	if err == nil && len(bytes.TrimSpace(b)) == 0 && (before.blind || before.holds() || !known && f.expects && !f.began) {
+	if err == nil && blank(b) && (before.blind || before.holds() || !known && !f.began) {
 		err = errEmpty
 	}
-	if err != nil || seenAs(path) != now {
+	moves := seenAs(path) != now
+	f.moving = f.moving || moves
+	if err != nil || moves {
 		switch {
 		case errors.Is(err, errEmpty):
 			f.say(name, fmt.Sprintf("%s is suddenly empty, as one that is being written; what was read before is served until something stands in it, or it's removed, and nothing is installed by it", path))
@@ -174,6 +178,16 @@ func (c *content) grown(now []object) (came []object, only bool) {
 		}
 	}
 	return now[n:], true
+}
+
+// blank says whether nothing stands in a text, not even a comment: who writes documents begins with what parts them.
+func blank(b []byte) bool {
+	for row := range bytes.Lines(bytes.TrimPrefix(b, []byte("\ufeff"))) {
+		if row = bytes.TrimSpace(row); len(row) > 0 && string(row) != "---" {
+			return false
+		}
+	}
+	return true
 }
 
 // holds says whether there's anything in a file, and names whether there's anything of ours that was right.

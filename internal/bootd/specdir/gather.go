@@ -61,6 +61,8 @@ func (f *folder) gather(w *world) parts {
 					p.add(x)
 				case !old || before.old || before.mayInstall() && !x.same(before.object): // What is of before may be there again in a moment.
 					w.twice(&p, x, before)
+				case x.isEntry() && !x.same(before.object):
+					w.claims = append(w.claims, x.machine()) // What it wanted it may want again in a moment.
 				}
 			}
 		}
@@ -82,6 +84,9 @@ func (p *parts) faulty(faults []fault) {
 
 func (w *world) twice(p *parts, x, first found) {
 	says := fmt.Sprintf("%s: %s %s is there twice: what %s says of it counts", x.place(), x.kind, x.name, first.place())
+	if x.old && !first.old {
+		says = fmt.Sprintf("%s: %s %s stood there, too, before that file was wrong or empty: what %s says of it counts", x.place(), x.kind, x.name, first.place())
+	}
 	if !x.same(first.object) {
 		says += ", and nothing is installed by it, since they aren't the same"
 		p.doubtful[x.key()] = true

@@ -74,6 +74,7 @@ type Source struct {
 	// calmed is when the folder was last still, and restless says that it hasn't been for so long that whoever waits for a grant is told.
 	calmed   time.Time
 	restless atomic.Bool
+	unrested bool // It was said.
 	// stale says that the folder has changed, and wasn't resolved since. uncompared says that a session couldn't be compared with the log.
 	stale, uncompared bool
 	// settles says that it's only stale since nothing that's missing comes any more.
@@ -252,6 +253,9 @@ func (s *Source) read() {
 		return
 	}
 	s.say("", "")
+	if s.folder.moving {
+		s.changed = time.Now() // Also where nothing of it could be taken in.
+	}
 	switch {
 	case changed && !s.stale && s.grow():
 	case changed:

@@ -47,9 +47,12 @@ func (s *Source) rests(quiet, installs bool) {
 		s.calmed = time.Now()
 	}
 	restless := !quiet && time.Since(s.calmed) > settled*s.o.Still
-	if s.restless.Swap(restless) != restless && restless && installs && s.world.asking {
+	s.restless.Store(restless)
+	waits := restless && installs && s.world.asking
+	if waits && !s.unrested {
 		s.o.Logger.Warn("no grant is made, since the folder of specs goes on changing", "do", s.unrest())
 	}
+	s.unrested = waits
 }
 
 func (s *Source) unrest() string {
@@ -150,8 +153,9 @@ func (s *Source) touched(p *boot.Plan) bool {
 
 // granted is a grant, and the revision of its session that was compared.
 type granted struct {
-	id       string
-	revision uint64
+	id         string
+	generation int64
+	revision   uint64
 }
 
 func (s *Source) publish() {
@@ -180,7 +184,7 @@ func (s *Source) publish() {
 			s.seen[r.Name] = r.Session.Revision
 		}
 		if g := r.Session.Grant; g != nil {
-			k.grants[p.EntryUID] = granted{g.ID, session.Revision(r.Session.Revision)}
+			k.grants[p.EntryUID] = granted{g.ID, g.Generation, session.Revision(r.Session.Revision)}
 		}
 		sessions = append(sessions, r.Session)
 	}
