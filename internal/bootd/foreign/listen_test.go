@@ -42,7 +42,22 @@ func linked(t *testing.T) (rack, wire int) {
 		}
 		return l.Attrs().Index
 	}
-	return index("rack0"), index("wire0")
+	rack, wire = index("rack0"), index("wire0")
+	for _, name := range []string{"rack0", "wire0"} { // Until they're up what is sent is dropped, and nobody told.
+		for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+			l, err := netlink.LinkByName(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.Attrs().OperState == netlink.OperUp {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%s doesn't come up", name)
+			}
+		}
+	}
+	return rack, wire
 }
 
 // TestListen: an offer is heard once, where it belongs to; what is for other VLANs and other hosts isn't, nor what we send ourselves.

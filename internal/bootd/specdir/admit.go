@@ -131,9 +131,12 @@ func (w *world) contest(e *v1alpha1.BootEntry, t taken, of func(boot.Name) strin
 			return
 		}
 		w.doubt(p.EntryUID)
-		w.problems["BootEntry "+p.Entry.String()+" "+what] = fmt.Sprintf(
-			"%s: %s: BootEntry %s, which isn't served, wants %s, too; nothing is installed on that machine until it's removed from one of them",
-			of(p.Entry), v1alpha1.ReasonConflict, name, what)
+		wants, until := "which isn't served, wants", "it's removed from one of them"
+		if at := w.former[name]; at != "" {
+			wants, until = "as it stood at "+at+" before that file was wrong or empty, wanted", "that file is right again, or removed"
+		}
+		w.problems["BootEntry "+p.Entry.String()+" "+what] = fmt.Sprintf("%s: %s: BootEntry %s, %s %s, too; nothing is installed on that machine until %s",
+			of(p.Entry), v1alpha1.ReasonConflict, name, wants, what, until)
 	}
 	for _, text := range spec.Machine.MACs {
 		if m, err := boot.ParseMAC(text); err == nil {

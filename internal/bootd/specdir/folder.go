@@ -140,6 +140,8 @@ func (f *folder) read(name string) bool {
 	f.moving = f.moving || moves
 	if err != nil || moves {
 		switch {
+		case errors.Is(err, errEmpty) && !before.holds():
+			f.say(name, fmt.Sprintf("%s is empty, as one that is being written; nothing is installed by this folder until something stands in it, be it a comment, or it's removed", path))
 		case errors.Is(err, errEmpty):
 			f.say(name, fmt.Sprintf("%s is suddenly empty, as one that is being written; what was read before is served until something stands in it, or it's removed, and nothing is installed by it", path))
 		case err != nil:

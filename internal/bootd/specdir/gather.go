@@ -63,6 +63,7 @@ func (f *folder) gather(w *world) parts {
 					w.twice(&p, x, before)
 				case x.isEntry() && !x.same(before.object):
 					w.claims = append(w.claims, x.machine()) // What it wanted it may want again in a moment.
+					w.former[x.name] = x.place()
 				}
 			}
 		}

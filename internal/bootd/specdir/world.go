@@ -46,6 +46,8 @@ type world struct {
 	before map[string]bool
 	// claims are the entries that aren't served.
 	claims []*v1alpha1.BootEntry
+	// former says of those that stood in a file that is wrong or empty now, and are served by another one, where.
+	former map[boot.Name]string
 	// rivals are the plans that aren't served, since others have what they want.
 	rivals []*boot.Plan
 	// unserved are those of an earlier life that weren't served, while not all can be read.
@@ -145,7 +147,7 @@ func (f *folder) resolve(node map[string]string, before served) world {
 	f.unpack()
 	w := world{
 		kept: map[string]bool{}, idle: map[string]string{}, data: map[string]map[string][]byte{}, problems: map[string]string{}, earlier: map[string]bool{}, before: map[string]bool{},
-		blind: strings.Join(f.blind(), ", "),
+		former: map[boot.Name]string{}, blind: strings.Join(f.blind(), ", "),
 	}
 	p := f.gather(&w)
 	w.serve(p, node)

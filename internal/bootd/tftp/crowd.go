@@ -11,6 +11,8 @@ const (
 	// (see spin), and to change costs as much as a hundred of them where there are a hundred transfers.
 	crowded = 24
 	sparse  = 8
+	// each is how many sockets may be looked into for each packet, lest those that have nothing keep the others waiting.
+	each = 4
 	// glance is how often a crowd's loop looks whether anybody else has come.
 	glance = 50 * time.Microsecond
 )
@@ -44,9 +46,9 @@ func (l *loop) count() {
 	packets := l.crowd.packets
 	l.crowd.began, l.crowd.packets = l.now, 0
 	switch {
-	case !l.crowd.on && packets >= crowded:
+	case !l.crowd.on && packets >= max(crowded, len(l.bySocket)/each):
 		l.gather()
-	case l.crowd.on && packets < sparse:
+	case l.crowd.on && packets < max(sparse, len(l.crowd.members)/(4*each)):
 		l.scatter()
 	}
 }
@@ -77,7 +79,11 @@ func (l *loop) scatter() {
 // round reads each socket of a crowd once.
 func (l *loop) round() {
 	members := l.crowd.members[:0]
-	for _, r := range l.crowd.members {
+	for i, r := range l.crowd.members {
+		if i%events == events-1 { // As many as epoll tells of at once.
+			l.now = time.Now()
+			l.yield()
+		}
 		if !r.ended {
 			members = append(members, r)
 			l.read(r)
