@@ -149,6 +149,12 @@ func (c *counted) SetDeadline(t time.Time) error {
 
 // ReadFrom lets the kernel send a file by itself (sendfile), which net/http asks for by this method alone.
 func (c *counted) ReadFrom(r io.Reader) (int64, error) {
+	if p, ok := r.(*part); ok {
+		if n, sent, err := sendNow(c.Conn, p); sent {
+			return n, err
+		}
+		r = &p.LimitedReader
+	}
 	if to, ok := c.Conn.(io.ReaderFrom); ok {
 		return to.ReadFrom(r) //nolint:wrapcheck // The connection's own words.
 	}

@@ -19,76 +19,92 @@ import (
 // filePatience is how long a request waits for a file that is on its way.
 const filePatience = 20 * time.Second
 
-// file serves a kernel or an initrd of the boot's own plan. It opens and consumes nothing. A kernel that destroys by itself
+// A sending is a file that a machine may have; nil: it was said why it may have none.
+type sending struct {
+	artifact boot.Artifact
+	entry    boot.Name
+	// counted: its machine has a session, which counts what it was sent.
+	counted bool
+}
+
+func sendingOf(c gate.Caller, a boot.Artifact) *sending {
+	return &sending{artifact: a, entry: c.Plan.Entry, counted: !c.Live()}
+}
+
+// delivered serves what is found for a boot. Its plan, and all that finding it took, is left behind before: sending takes minutes, of ten thousand machines
+// at once.
+func (s *Server) delivered(w http.ResponseWriter, r *http.Request, find func(http.ResponseWriter, *http.Request) *sending) {
+	x := find(w, r)
+	if x == nil {
+		return
+	}
+	s.artifact(w, r, &x.artifact)
+	if rec, ok := w.(*recorder); ok && x.counted && rec.bytes > 0 {
+		s.o.Sightings.Sent(x.entry, rec.bytes)
+	}
+}
+
+// file finds a kernel or an initrd of the boot's own plan. It opens and consumes nothing. A kernel that destroys by itself
 // is given to the boot alone that used the grant, and noted before its first byte.
-func (s *Server) file(w http.ResponseWriter, r *http.Request) {
+func (s *Server) file(w http.ResponseWriter, r *http.Request) *sending {
 	c, ok := s.caller(r)
 	if !ok || !c.Fits() {
 		s.unknown(w)
-		return
+		return nil
 	}
 	a, kernel, ok := c.Plan.File(ipxe.DigestOf(r.PathValue("digest")))
 	if !ok {
 		http.NotFound(w, r)
-		return
+		return nil
 	}
 	if kernel && c.Plan.KernelDestroys() && r.Method == http.MethodGet {
 		if err := s.o.Gate.Deliver(r.Context(), c); err != nil {
 			s.refuse(w, c, err)
-			return
+			return nil
 		}
 	}
 	if kernel && r.Method == http.MethodGet {
 		s.reached(c, boot.StageKernel)
 		s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{Kind: session.SawKernel, At: s.o.Now(), Live: c.Plan.Mode == boot.ModeLive})
 	}
-	s.artifact(w, r, a)
-	s.sent(c, w)
+	return sendingOf(c, a)
 }
 
-// sent counts what a machine with a session was sent.
-func (s *Server) sent(c gate.Caller, w http.ResponseWriter) {
-	if rec, ok := w.(*recorder); ok && !c.Live() && rec.bytes > 0 {
-		s.o.Sightings.Sent(c.Plan.Entry, rec.bytes)
-	}
-}
-
-// image serves the disk image. The first GET consumes the grant before its first byte.
-func (s *Server) image(w http.ResponseWriter, r *http.Request) {
+// image finds the disk image. The first GET consumes the grant before its first byte.
+func (s *Server) image(w http.ResponseWriter, r *http.Request) *sending {
 	c, ok := s.admitted(w, r)
 	if !ok {
-		return
+		return nil
 	}
 	if s.o.Gate.Ended(c) {
 		forbidden(w)
-		return
+		return nil
 	}
 	for _, f := range c.Plan.Artifacts {
 		if f.Image != nil && strings.HasSuffix(c.Claims.Nonce, gate.ArchDigit(f.Arch)) {
-			s.artifact(w, r, f.Image.Source())
-			s.sent(c, w)
-			return
+			return sendingOf(c, f.Image.Source())
 		}
 	}
 	http.NotFound(w, r)
+	return nil
 }
 
-// iso serves an ISO by the ranges that a machine's loader reads it by. Its grant was used by the script; the first GET says that it goes out.
-func (s *Server) iso(w http.ResponseWriter, r *http.Request) {
+// iso finds an ISO, which a machine's loader reads by ranges. Its grant was used by the script; the first GET says that it goes out.
+func (s *Server) iso(w http.ResponseWriter, r *http.Request) *sending {
 	c, ok := s.caller(r)
 	if !ok || !c.Fits() {
 		s.unknown(w)
-		return
+		return nil
 	}
 	p, first, err := s.o.Gate.Read(r.Context(), c, r.Method != http.MethodHead)
 	switch {
 	case errors.Is(err, gate.ErrChanged):
 		s.o.Logger.Warn("an install gets no more of its ISO: its plan was changed since it began", "entry", c.Plan.Entry.String())
 		s.unknown(w)
-		return
+		return nil
 	case err != nil:
 		s.refuse(w, c, err)
-		return
+		return nil
 	}
 	for _, f := range p.Artifacts {
 		if f.ISO == nil || !strings.HasSuffix(c.Claims.Nonce, gate.ArchDigit(f.Arch)) {
@@ -98,11 +114,10 @@ func (s *Server) iso(w http.ResponseWriter, r *http.Request) {
 			s.reached(c, boot.StageKernel)
 			s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{Kind: session.SawKernel, At: s.o.Now(), Live: c.Live()})
 		}
-		s.artifact(w, r, *f.ISO)
-		s.sent(c, w)
-		return
+		return sendingOf(c, *f.ISO)
 	}
 	http.NotFound(w, r)
+	return nil
 }
 
 // admitted lets a boot at what only it may have, and gives it the plan that was granted. For an install a GET consumes its
@@ -195,27 +210,37 @@ func (s *Server) secret(w http.ResponseWriter, r *http.Request, c gate.Caller, n
 var errEdited = errors.New("what the machine is to be given was edited since its plan was made")
 
 // artifact serves a file of the cache, by Range where asked.
-func (s *Server) artifact(w http.ResponseWriter, r *http.Request, a boot.Artifact) {
+func (s *Server) artifact(w http.ResponseWriter, r *http.Request, a *boot.Artifact) {
+	f, sent := s.opened(w, r, *a)
+	if f == nil {
+		return
+	}
+	defer sent()
+	serve(w, r, f)
+}
+
+// opened opens a file of the cache, once it's there; nil: it was said why it can't be had. It's closed by sent.
+func (s *Server) opened(w http.ResponseWriter, r *http.Request, a boot.Artifact) (f *os.File, sent func()) {
 	ctx, cancel := context.WithTimeout(r.Context(), filePatience)
 	defer cancel()
 	err := s.o.Artifacts.Await(ctx, a)
-	var f *os.File
-	var sent func()
+	var done func()
 	if err == nil {
-		f, sent, err = s.o.Artifacts.Open(a)
+		f, done, err = s.o.Artifacts.Open(a)
 	}
 	switch {
 	case errors.Is(err, artifacts.ErrFetching):
 		w.Header().Set("Retry-After", "2")
 		http.Error(w, "the file is being fetched", http.StatusServiceUnavailable)
-		return
+		return nil, nil
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusBadGateway)
-		return
+		return nil, nil
 	}
-	defer sent()
-	defer func() { _ = f.Close() }()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("ETag", `"`+s.o.Artifacts.DigestOf(a)+`"`)
-	serve(w, r, f)
+	return f, func() {
+		_ = f.Close()
+		done()
+	}
 }

@@ -2,18 +2,29 @@ package httpboot
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func serveBytes(w http.ResponseWriter, r *http.Request, b []byte) { serve(w, r, bytes.NewReader(b)) }
 
 // serve answers GET, HEAD and Range.
 func serve(w http.ResponseWriter, r *http.Request, content io.ReadSeeker) {
+	serveWithin(w, r, content, writePatience)
+}
+
+func serveWithin(w http.ResponseWriter, r *http.Request, content io.ReadSeeker, patience time.Duration) {
 	plainRange(r)
-	http.ServeContent(&steady{ResponseWriter: w, c: http.NewResponseController(w), patience: writePatience}, r, "", time.Time{}, content)
+	s := &steady{ResponseWriter: w, c: http.NewResponseController(w), patience: patience}
+	http.ServeContent(s, r, "", time.Time{}, content)
+	s.finish()
 }
 
 const (
@@ -31,6 +42,8 @@ type steady struct {
 
 	c        *http.ResponseController
 	patience time.Duration // of one piece
+	// left is what of a file is to be sent yet.
+	left *io.LimitedReader
 }
 
 func (s *steady) Write(b []byte) (int, error) {
@@ -42,29 +55,104 @@ func (s *steady) patient() {
 	_ = s.c.SetWriteDeadline(time.Now().Add(s.patience)) // A test's recorder has none.
 }
 
-// ReadFrom is how http.ServeContent hands over what it sends. A file goes on to the kernel, piece by piece; what lies in memory
-// is written with its header at once.
+// ReadFrom is how http.ServeContent hands over what it sends, last of all. What lies in memory is written with its header at once. A file waits until
+// ServeContent has returned: ten thousand machines that load have a stack each, which is half as large without it.
 func (s *steady) ReadFrom(src io.Reader) (int64, error) {
 	rest, ok := src.(*io.LimitedReader)
-	to, direct := s.ResponseWriter.(io.ReaderFrom)
-	if ok && direct {
-		if f, ok := rest.R.(*os.File); ok {
-			return s.send(to, f, rest)
+	if ok && s.left == nil {
+		_, file := rest.R.(*os.File)
+		if _, direct := s.ResponseWriter.(io.ReaderFrom); file && direct {
+			s.left = rest
+			return rest.N, nil
 		}
 	}
 	return io.Copy(struct{ io.Writer }{s}, src)
 }
 
-// send hands over pieces of a file. Only a reader that's limited once, right before the file, is one that the kernel can take.
-func (s *steady) send(to io.ReaderFrom, f *os.File, rest *io.LimitedReader) (sent int64, err error) {
-	for rest.N > 0 {
-		s.patient()
-		want := min(rest.N, piece)
-		n, err := to.ReadFrom(&io.LimitedReader{R: f, N: want})
-		sent, rest.N = sent+n, rest.N-n
-		if err != nil || n < want {
-			return sent, err //nolint:wrapcheck // The connection's own words.
+// finish sends what is left. A file goes on to the kernel, piece by piece.
+func (s *steady) finish() {
+	if s.left == nil {
+		return
+	}
+	to, _ := s.ResponseWriter.(io.ReaderFrom)
+	f, _ := s.left.R.(*os.File)
+	_ = s.send(to, f, s.left.N) // Who has gone needs no answer.
+}
+
+// send hands over pieces of a file. It's here that it waits for the client to take more, and not in ReadFrom: net/http has 32 KiB of memory for whoever
+// is in there, which ten thousand slow machines would have at once.
+func (s *steady) send(to io.ReaderFrom, f *os.File, rest int64) error {
+	for under := int64(0); rest > 0; {
+		if under <= 0 {
+			s.patient()
+			under = piece
+		}
+		p := part{LimitedReader: io.LimitedReader{R: f, N: min(rest, under)}}
+		want := p.N
+		n, err := to.ReadFrom(&p)
+		rest, under = rest-n, under-n
+		if err != nil || n < want && p.room == nil {
+			return err //nolint:wrapcheck // The connection's own words.
+		}
+		if n < want {
+			if err := p.room(); err != nil {
+				return err
+			}
 		}
 	}
-	return sent, nil
+	return nil
+}
+
+// A part of a file is sent by whoever can without waiting, as far as it goes.
+type part struct {
+	io.LimitedReader
+
+	// room waits until more of it can be sent; nil: there's no more, or it's sent by one who waits.
+	room func() error
+}
+
+// sendNow has the kernel send as much of a part as the connection takes now; false: it can't.
+func sendNow(c net.Conn, p *part) (n int64, ok bool, err error) {
+	s, isConn := c.(syscall.Conn)
+	f, isFile := p.R.(*os.File)
+	if !isConn || !isFile {
+		return 0, false, nil
+	}
+	to, err := s.SyscallConn()
+	if err != nil {
+		return 0, true, err //nolint:wrapcheck // The connection's own words.
+	}
+	from, err := f.SyscallConn()
+	if err != nil {
+		return 0, true, err //nolint:wrapcheck // The file's own words.
+	}
+	var sent int
+	var why, ferr error
+	err = to.Write(func(out uintptr) bool {
+		ferr = from.Control(func(in uintptr) {
+			for why = unix.EINTR; errors.Is(why, unix.EINTR); {
+				sent, why = unix.Sendfile(int(out), int(in), nil, int(p.N))
+			}
+		})
+		return true
+	})
+	sent = max(sent, 0)
+	p.N -= int64(sent)
+	full := errors.Is(why, unix.EAGAIN)
+	if full || why == nil && sent > 0 && p.N > 0 {
+		p.room = func() error { return room(to) }
+	}
+	if full {
+		why = nil
+	}
+	return int64(sent), true, errors.Join(err, ferr, why)
+}
+
+// room waits until a connection takes something, or its deadline.
+func room(c syscall.RawConn) error {
+	return c.Write(func(fd uintptr) bool { //nolint:wrapcheck // The connection's own words.
+		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}} //nolint:gosec // A descriptor.
+		n, err := unix.Poll(p, 0)
+		return n > 0 || err != nil && !errors.Is(err, unix.EINTR)
+	})
 }

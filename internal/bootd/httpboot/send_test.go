@@ -3,6 +3,7 @@ package httpboot
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -12,36 +13,38 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
-// kernel is a listener whose connections count what they could hand to the kernel.
-type kernel struct {
+// copying is a listener whose connections count what they're given, and the kernel doesn't send by itself.
+type copying struct {
 	net.Listener
 
-	sent atomic.Int64
+	octets atomic.Int64
 }
 
-func (k *kernel) Accept() (net.Conn, error) {
+func (k *copying) Accept() (net.Conn, error) {
 	c, err := k.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return &kernelConn{TCPConn: c.(*net.TCPConn), k: k}, nil
+	return &copied{TCPConn: c.(*net.TCPConn), k: k}, nil
 }
 
-type kernelConn struct {
+type copied struct {
 	*net.TCPConn
 
-	k *kernel
+	k *copying
 }
 
-func (c *kernelConn) ReadFrom(r io.Reader) (int64, error) {
+func (c *copied) Write(b []byte) (int, error) {
+	c.k.octets.Add(int64(len(b)))
+	return c.TCPConn.Write(b)
+}
+
+func (c *copied) ReadFrom(r io.Reader) (int64, error) {
 	n, err := c.TCPConn.ReadFrom(r)
-	if l, ok := r.(*io.LimitedReader); ok {
-		if _, ok := l.R.(*os.File); ok {
-			c.k.sent.Add(n)
-		}
-	}
+	c.k.octets.Add(n)
 	return n, err
 }
 
@@ -56,7 +59,7 @@ func TestFilesAreSentByTheKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &kernel{Listener: inner}
+	l := &copying{Listener: inner}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
@@ -97,12 +100,84 @@ func TestFilesAreSentByTheKernel(t *testing.T) {
 		return b
 	}
 	const sniffed = 4096 // net/http may send a first part with the header.
-	if got := get(""); !bytes.Equal(got, data) || l.sent.Load() < int64(len(data))-sniffed {
-		t.Errorf("%d of %d bytes came, %d of them from the kernel", len(got), len(data), l.sent.Load())
+	if got := get(""); !bytes.Equal(got, data) || l.octets.Load() > sniffed {
+		t.Errorf("%d of %d bytes came, %d of them not from the kernel", len(got), len(data), l.octets.Load())
 	}
-	before := l.sent.Load()
-	if got := get("bytes=1048570-2097162"); !bytes.Equal(got, data[1048570:2097163]) || l.sent.Load()-before < 1<<20-sniffed {
-		t.Errorf("a range of %d bytes came, %d of them from the kernel", len(got), l.sent.Load()-before)
+	before := l.octets.Load()
+	if got := get("bytes=1048570-2097162"); !bytes.Equal(got, data[1048570:2097163]) || l.octets.Load()-before > sniffed {
+		t.Errorf("a range of %d bytes came, %d of them not from the kernel", len(got), l.octets.Load()-before)
+	}
+}
+
+// TestSendNow: who takes nothing isn't waited for where net/http has memory for each; what doesn't go now goes once there's room, and not after the deadline.
+func TestSendNow(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "image"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	const size = 64 << 20
+	if err := f.Truncate(size); err != nil {
+		t.Fatal(err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	machine, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = machine.Close() }()
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	all := int64(0)
+	send := func() *part {
+		t.Helper()
+		p := &part{LimitedReader: io.LimitedReader{R: f, N: size - all}}
+		n, ok, err := sendNow(c, p)
+		if !ok || err != nil || n+p.N != size-all {
+			t.Fatalf("%d sent, %d left, %v: %v", n, p.N, ok, err)
+		}
+		all += n
+		return p
+	}
+	p := send()
+	for p.N > 0 && all < size { // Until it's full.
+		before := all
+		if p = send(); all == before {
+			break
+		}
+	}
+	if all == 0 || all == size || p.room == nil {
+		t.Fatalf("%d of %d octets went to a machine that takes none", all, size)
+	}
+	_ = c.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
+	if err := p.room(); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("it takes nothing: %v", err)
+	}
+	_ = c.SetWriteDeadline(time.Now().Add(time.Minute))
+	took := make(chan int64, 1)
+	go func() {
+		n, _ := io.Copy(io.Discard, machine)
+		took <- n
+	}()
+	for all < size {
+		if err := p.room(); err != nil {
+			t.Fatal(err)
+		}
+		p = send()
+	}
+	if p.room != nil {
+		t.Error("all is sent, and more is waited for")
+	}
+	_ = c.Close()
+	if n := <-took; n != size {
+		t.Errorf("%d octets came", n)
 	}
 }
 

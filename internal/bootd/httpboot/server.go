@@ -105,9 +105,9 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, s.watched(pattern, h)) }
 	handle(routeScript, func(w http.ResponseWriter, r *http.Request) { s.script(w, r, r.PathValue("token")) })
-	handle("GET "+ipxe.PathBoot+"{token}/files/{digest}", s.file)
-	handle("GET "+ipxe.PathBoot+"{token}/image", s.image)
-	handle("GET "+ipxe.PathBoot+"{token}/"+ipxe.ISOName, s.iso)
+	for name, find := range map[string]func(http.ResponseWriter, *http.Request) *sending{"files/{digest}": s.file, "image": s.image, ipxe.ISOName: s.iso} {
+		handle("GET "+ipxe.PathBoot+"{token}/"+name, func(w http.ResponseWriter, r *http.Request) { s.delivered(w, r, find) })
+	}
 	for _, name := range []string{userData, "meta-data", vendorData, networkConfig, nmstate, talosNetwork} {
 		handle("GET "+ipxe.PathBoot+"{token}/"+name, func(w http.ResponseWriter, r *http.Request) { s.data(w, r, name) })
 	}
@@ -116,20 +116,27 @@ func (s *Server) Handler() http.Handler {
 	}
 	handle("GET "+ipxe.PathFirmware+"{name}", s.firmware)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if token, ok := scriptToken(r); ok {
-			rec := &recorder{ResponseWriter: w}
-			defer s.watch(rec, r, routeScript, time.Now())
-			s.script(rec, r, token)
+		if s.scripted(w, r) {
 			return
 		}
-		if _, pattern := mux.Handler(r); pattern != "" {
-			mux.ServeHTTP(w, r) // It's watched by its route.
+		if _, pattern := mux.Handler(r); pattern == "" {
+			s.watched(routeNone, mux.ServeHTTP).ServeHTTP(w, r)
 			return
 		}
-		rec := &recorder{ResponseWriter: w}
-		defer s.watch(rec, r, routeNone, time.Now())
-		mux.ServeHTTP(rec, r)
+		mux.ServeHTTP(w, r) // It's watched by its route.
 	})
+}
+
+// scripted answers what asks for a script.
+func (s *Server) scripted(w http.ResponseWriter, r *http.Request) bool {
+	token, ok := scriptToken(r)
+	if !ok {
+		return false
+	}
+	rec := &recorder{ResponseWriter: w}
+	defer s.watch(rec, r, routeScript, time.Now())
+	s.script(rec, r, token)
+	return true
 }
 
 // Serve runs an HTTP server with deadlines until ctx ends. There is no deadline for the whole of an

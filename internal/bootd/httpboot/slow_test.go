@@ -36,7 +36,7 @@ func TestSlowReader(t *testing.T) {
 				return
 			}
 			defer func() { _ = f.Close() }()
-			http.ServeContent(&steady{ResponseWriter: w, c: http.NewResponseController(w), patience: patience}, r, "", time.Time{}, f)
+			serveWithin(w, r, f, patience)
 		}), slog.New(slog.DiscardHandler))
 	}()
 	t.Cleanup(func() {
