@@ -2,6 +2,7 @@ package fastlane
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"runtime"
 	"slices"
@@ -10,12 +11,19 @@ import (
 	"time"
 )
 
-// An answer is what a handler says; it's sent when that returns.
+// An answer is what a handler says; it's sent when that returns, but for a file, which goes out as it's handed over.
 type answer struct {
 	lane   *lane
 	header http.Header
 	status int
 	body   []byte
+	file   file
+}
+
+// A file of an answer is on its way once its header is out.
+type file struct {
+	begun, broken, goesOn bool
+	length, sent          int64
 }
 
 // Header of the answer.
@@ -39,8 +47,35 @@ func add[T string | []byte](w *answer, text T) (int, error) {
 	if !bodied(w.status) {
 		return 0, http.ErrBodyNotAllowed
 	}
+	if w.file.begun { // Nothing of bootd's comes behind a file.
+		return 0, http.ErrContentLength
+	}
 	w.body = append(w.body, text...)
 	return len(text), nil
+}
+
+// ReadFrom sends a file by the connection's own way, behind the header. One whose length or kind isn't said is a body like any other.
+func (w *answer) ReadFrom(src io.Reader) (int64, error) {
+	to, ok := w.lane.c.(io.ReaderFrom)
+	if !w.file.begun && (!ok || !w.begin()) {
+		return io.Copy(struct{ io.Writer }{w}, src)
+	}
+	n, err := to.ReadFrom(src)
+	w.file.sent += n
+	return n, err //nolint:wrapcheck // The connection's own words.
+}
+
+// begin sends the header of a file.
+func (w *answer) begin() bool {
+	w.WriteHeader(http.StatusOK)
+	length, err := strconv.ParseInt(w.header.Get(contentLength), 10, 64)
+	if err != nil || length < 0 || len(w.body) > 0 || !bodied(w.status) || w.header.Get(contentType) == "" || len(w.header["Transfer-Encoding"]) > 0 {
+		return false
+	}
+	head, goesOn := w.head(nil)
+	_, err = w.lane.c.Write(head)
+	w.file = file{begun: true, broken: err != nil, goesOn: goesOn, length: length}
+	return true
 }
 
 // SetWriteDeadline is for http.ResponseController.
@@ -55,7 +90,25 @@ func bodied(status int) bool {
 
 // send sends the answer, as net/http words it, by way of out, which it gives back with what was sent; false: there's no other one on this connection.
 func (w *answer) send(out []byte) ([]byte, bool) {
+	if f := w.file; f.begun {
+		return out, f.goesOn && !f.broken && f.sent == f.length
+	}
 	w.WriteHeader(http.StatusOK)
+	length := w.header.Get(contentLength)
+	if _, encoded := w.header["Transfer-Encoding"]; encoded || length != "" && !says(length, len(w.body)) {
+		return out, false // It isn't known what its handler meant.
+	}
+	out, goesOn := w.head(out)
+	out = append(out, w.body...)
+	// Whoever is ready makes an answer, too, before the first goes out: to wake a client that sleeps takes as long as to make one, and then they
+	// come in a row.
+	runtime.Gosched()
+	_, err := w.lane.c.Write(out)
+	return out, err == nil && goesOn
+}
+
+// head makes the header of the answer, in the place of what is in out; goesOn: another request may come behind it.
+func (w *answer) head(out []byte) (_ []byte, goesOn bool) {
 	v, h := w.lane, w.header
 	usually := isUsual(h)
 	has := func(name string) bool {
@@ -65,12 +118,8 @@ func (w *answer) send(out []byte) ([]byte, bool) {
 		_, ok := h[name]
 		return ok
 	}
-	length := h.Get(contentLength)
-	if has("Transfer-Encoding") || length != "" && !says(length, len(w.body)) {
-		return out, false // It isn't known what its handler meant.
-	}
 	connection := has("Connection")
-	goesOn := !connection && !v.of.ends()
+	goesOn = !connection && !v.of.ends()
 	out = append(out[:0], "HTTP/1.1 "...)
 	out = strconv.AppendInt(out, int64(w.status), 10)
 	out = append(append(append(out, ' '), http.StatusText(w.status)...), crlf...)
@@ -87,12 +136,7 @@ func (w *answer) send(out []byte) ([]byte, bool) {
 	if !goesOn && !connection {
 		out = appendLine(out, "Connection", "close")
 	}
-	out = append(append(out, crlf...), w.body...)
-	// Whoever is ready makes an answer, too, before the first goes out: to wake a client that sleeps takes as long as to make one, and then they
-	// come in a row.
-	runtime.Gosched()
-	_, err := v.c.Write(out)
-	return out, err == nil && goesOn
+	return append(out, crlf...), goesOn
 }
 
 func appendLine(b []byte, name, value string) []byte {

@@ -1,5 +1,5 @@
-// Package fastlane answers, in front of net/http, the one request that machines send most: a plain GET of a script, all of it in one segment. Whatever
-// is said in any other way goes to net/http, octet for octet, with the connection: what HTTP is, is decided there.
+// Package fastlane answers, in front of net/http, what machines ask for most, and most at one time: a plain GET of a script or of a whole file, all of it in
+// one segment. Whatever is said in any other way goes to net/http, octet for octet, with the connection: what HTTP is, is decided there.
 package fastlane
 
 import (

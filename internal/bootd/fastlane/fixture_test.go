@@ -30,6 +30,21 @@ func handler() http.Handler {
 		case strings.HasPrefix(r.URL.Path, "/script/last"):
 			w.Header().Set("Connection", "close")
 			_, _ = io.WriteString(w, "bye")
+		case strings.HasPrefix(r.URL.Path, "/script/file"):
+			http.ServeContent(w, r, "kernel.bin", time.Unix(1e9, 0), strings.NewReader(strings.Repeat("kernel\n", 40_000)))
+		case strings.HasPrefix(r.URL.Path, "/script/nofile"):
+			http.ServeContent(w, r, "kernel.bin", time.Unix(1e9, 0), strings.NewReader(""))
+		case strings.HasPrefix(r.URL.Path, "/script/unsaid"): // Neither its length nor its kind.
+			_, _ = io.Copy(w, io.LimitReader(strings.NewReader("<html>"), 6))
+		case strings.HasPrefix(r.URL.Path, "/script/short"):
+			w.Header().Set("Content-Type", "a/b")
+			w.Header().Set("Content-Length", "7")
+			_, _ = io.Copy(w, io.LimitReader(strings.NewReader("kernel"), 6))
+		case strings.HasPrefix(r.URL.Path, "/script/torn"):
+			w.Header().Set("Content-Type", "a/b")
+			w.Header().Set("Content-Length", "70001")
+			_, _ = io.Copy(w, io.LimitReader(strings.NewReader(strings.Repeat("kernel\n", 10_000)), 70_000))
+			panic(http.ErrAbortHandler)
 		case strings.HasPrefix(r.URL.Path, "/script/panic"):
 			panic(http.ErrAbortHandler)
 		default:

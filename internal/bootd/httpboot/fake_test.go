@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
@@ -111,6 +112,9 @@ func (f *files) DigestOf(a boot.Artifact) string {
 }
 
 func (f *files) Open(a boot.Artifact) (*os.File, func(), error) {
+	if f.err != nil {
+		return nil, nil, artifacts.ErrFetching
+	}
 	file, err := os.Open(filepath.Join(f.dir, strings.ReplaceAll(f.DigestOf(a), ":", "-")))
 	f.opened.Add(1)
 	return file, func() { f.sent.Add(1) }, err

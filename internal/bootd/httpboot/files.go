@@ -221,12 +221,9 @@ func (s *Server) artifact(w http.ResponseWriter, r *http.Request, a *boot.Artifa
 
 // opened opens a file of the cache, once it's there; nil: it was said why it can't be had. It's closed by sent.
 func (s *Server) opened(w http.ResponseWriter, r *http.Request, a boot.Artifact) (f *os.File, sent func()) {
-	ctx, cancel := context.WithTimeout(r.Context(), filePatience)
-	defer cancel()
-	err := s.o.Artifacts.Await(ctx, a)
-	var done func()
-	if err == nil {
-		f, done, err = s.o.Artifacts.Open(a)
+	f, done, err := s.o.Artifacts.Open(a)
+	if errors.Is(err, artifacts.ErrFetching) {
+		f, done, err = s.awaited(r, a)
 	}
 	switch {
 	case errors.Is(err, artifacts.ErrFetching):
@@ -243,4 +240,27 @@ func (s *Server) opened(w http.ResponseWriter, r *http.Request, a boot.Artifact)
 		_ = f.Close()
 		done()
 	}
+}
+
+// awaited waits for a file that isn't there yet.
+func (s *Server) awaited(r *http.Request, a boot.Artifact) (f *os.File, sent func(), err error) {
+	ctx, cancel := context.WithTimeout(r.Context(), filePatience)
+	defer cancel()
+	if err := s.o.Artifacts.Await(ctx, a); err != nil {
+		return nil, nil, err //nolint:wrapcheck // The cache's own words.
+	}
+	return s.o.Artifacts.Open(a) //nolint:wrapcheck // The cache's own words.
+}
+
+// isFile says whether a path is one of the files that machines load whole.
+func isFile(path string) bool {
+	rest, ok := strings.CutPrefix(path, ipxe.PathBoot)
+	if !ok {
+		return false
+	}
+	token, name, _ := strings.Cut(rest, "/")
+	if of, ok := strings.CutPrefix(name, "files/"); ok {
+		return token != "" && of != "" && !strings.Contains(of, "/")
+	}
+	return token != "" && name == "image"
 }

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
 )
 
 // copying is a listener whose connections count what they're given, and the kernel doesn't send by itself.
@@ -79,9 +81,9 @@ func TestFilesAreSentByTheKernel(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	get := func(ask string) []byte {
+	get := func(path, ask string) []byte {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+inner.Addr().String()+"/", http.NoBody)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+inner.Addr().String()+path, http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,13 +101,16 @@ func TestFilesAreSentByTheKernel(t *testing.T) {
 		}
 		return b
 	}
-	const sniffed = 4096 // net/http may send a first part with the header.
-	if got := get(""); !bytes.Equal(got, data) || l.octets.Load() > sniffed {
-		t.Errorf("%d of %d bytes came, %d of them not from the kernel", len(got), len(data), l.octets.Load())
-	}
-	before := l.octets.Load()
-	if got := get("bytes=1048570-2097162"); !bytes.Equal(got, data[1048570:2097163]) || l.octets.Load()-before > sniffed {
-		t.Errorf("a range of %d bytes came, %d of them not from the kernel", len(got), l.octets.Load()-before)
+	const sniffed = 4096                                                // net/http may send a first part with the header.
+	for _, path := range []string{"/", ipxe.PathBoot + "token/image"} { // By net/http, and in front of it.
+		before := l.octets.Load()
+		if got := get(path, ""); !bytes.Equal(got, data) || l.octets.Load()-before > sniffed {
+			t.Errorf("%s: %d of %d bytes came, %d of them not from the kernel", path, len(got), len(data), l.octets.Load()-before)
+		}
+		before = l.octets.Load()
+		if got := get(path, "bytes=1048570-2097162"); !bytes.Equal(got, data[1048570:2097163]) || l.octets.Load()-before > sniffed {
+			t.Errorf("%s: a range of %d bytes came, %d of them not from the kernel", path, len(got), l.octets.Load()-before)
+		}
 	}
 }
 

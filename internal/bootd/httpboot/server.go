@@ -160,7 +160,7 @@ func serveHTTP(ctx context.Context, l net.Listener, h http.Handler, c *tls.Confi
 	l = boundClients(l, perClient, places())
 	var scripts *fastlane.Listener
 	if c == nil {
-		takes := func(path string) bool { _, ok := tokenOfScript(path); return ok }
+		takes := func(path string) bool { _, ok := tokenOfScript(path); return ok || isFile(path) }
 		o := fastlane.Options{Handler: h, Takes: takes, First: headerTimeout, Idle: idleTimeout, Logger: log}
 		scripts = fastlane.Listen(l, o) //nolint:contextcheck // Each request has a context of its own, as with net/http.
 		l = scripts

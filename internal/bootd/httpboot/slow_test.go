@@ -11,11 +11,21 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
 )
 
 // TestSlowReader: ten thousand machines behind one link of 1 Gb/s get some 12 kB/s each, which is 750 kB a minute. Here a minute takes
 // a second, and a machine gets 500 KiB in that.
 func TestSlowReader(t *testing.T) {
+	for name, path := range map[string]string{"ByNetHTTP": "/", "InFront": ipxe.PathBoot + "token/image"} {
+		t.Run(name, func(t *testing.T) { testSlowReader(t, path) })
+	}
+}
+
+func testSlowReader(t *testing.T, path string) {
+	t.Helper()
+	t.Parallel()
 	const patience, rate = time.Second, 50 << 10 // a tenth of a second
 	file := filepath.Join(t.TempDir(), "image")
 	data := bytes.Repeat([]byte("0123456789abcdef"), 4<<20/16)
@@ -51,19 +61,19 @@ func TestSlowReader(t *testing.T) {
 	}
 	defer func() { _ = c.Close() }()
 	_ = c.(*net.TCPConn).SetReadBuffer(32 << 10)
-	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	got := int64(0)
-	for began := time.Now(); ; {
-		n, err := io.CopyN(io.Discard, c, rate)
+	got, b := 0, make([]byte, rate)
+	for began := time.Now(); got < len(data); {
+		n, err := c.Read(b)
 		got += n
 		if err != nil {
 			break
 		}
 		time.Sleep(time.Until(began.Add(time.Duration(got) * 100 * time.Millisecond / rate)))
 	}
-	if got < int64(len(data)) {
+	if got < len(data) {
 		t.Errorf("%d of %d bytes came: a machine that takes all that it's sent is cut off", got, len(data))
 	}
 }
