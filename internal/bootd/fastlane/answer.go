@@ -60,6 +60,9 @@ func (w *answer) ReadFrom(src io.Reader) (int64, error) {
 	if !w.file.begun && (!ok || !w.begin()) {
 		return io.Copy(struct{ io.Writer }{w}, src)
 	}
+	if w.file.broken { // A file behind half a header would be read as one.
+		return 0, io.ErrClosedPipe
+	}
 	n, err := to.ReadFrom(src)
 	w.file.sent += n
 	return n, err //nolint:wrapcheck // The connection's own words.

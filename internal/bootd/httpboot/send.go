@@ -137,6 +137,9 @@ func sendNow(c net.Conn, p *part) (n int64, ok bool, err error) {
 		return true
 	})
 	sent = max(sent, 0)
+	if sent == 0 && (errors.Is(why, unix.EINVAL) || errors.Is(why, unix.ENOSYS) || errors.Is(why, unix.EOPNOTSUPP)) {
+		return 0, false, nil // The kernel can't from the file system that it lies on: it's copied.
+	}
 	p.N -= int64(sent)
 	full := errors.Is(why, unix.EAGAIN)
 	if full || why == nil && sent > 0 && p.N > 0 {

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
 )
 
@@ -114,6 +116,48 @@ func TestFilesAreSentByTheKernel(t *testing.T) {
 	}
 }
 
+// connected are the two ends of a connection.
+func connected(t *testing.T) (ours, machines net.Conn) {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	machines, err = (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = machines.Close() })
+	ours, err = l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ours.Close() })
+	return ours, machines
+}
+
+// TestCopied: a file of a kind that the kernel can't send by itself is copied.
+func TestCopied(t *testing.T) {
+	fd, err := unix.Eventfd(7, unix.EFD_CLOEXEC) // Its eight octets are read, and there's nothing else that can be done with it.
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := os.NewFile(uintptr(fd), "eventfd")
+	defer func() { _ = f.Close() }()
+	ours, machines := connected(t)
+	if _, ok, err := sendNow(ours, &part{LimitedReader: io.LimitedReader{R: f, N: 8}}); ok || err != nil {
+		t.Fatalf("the kernel sends it: %v, %v", ok, err)
+	}
+	if n, err := (&counted{Conn: ours}).ReadFrom(&part{LimitedReader: io.LimitedReader{R: f, N: 8}}); n != 8 || err != nil {
+		t.Errorf("%d octets went out, %v", n, err)
+	}
+	b := make([]byte, 8)
+	if _, err := io.ReadFull(machines, b); err != nil || b[0]|b[7] != 7 {
+		t.Errorf("%v came, %v", b, err)
+	}
+}
+
 // TestSendNow: who takes nothing isn't waited for where net/http has memory for each; what doesn't go now goes once there's room, and not after the deadline.
 func TestSendNow(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "image"))
@@ -125,21 +169,7 @@ func TestSendNow(t *testing.T) {
 	if err := f.Truncate(size); err != nil {
 		t.Fatal(err)
 	}
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	machine, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = machine.Close() }()
-	c, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close() }()
+	c, machine := connected(t)
 	all := int64(0)
 	send := func() *part {
 		t.Helper()
