@@ -72,13 +72,19 @@ func (w *answer) ReadFrom(src io.Reader) (int64, error) {
 func (w *answer) begin() bool {
 	w.WriteHeader(http.StatusOK)
 	length, err := strconv.ParseInt(w.header.Get(contentLength), 10, 64)
-	if err != nil || length < 0 || len(w.body) > 0 || !bodied(w.status) || w.header.Get(contentType) == "" || len(w.header["Transfer-Encoding"]) > 0 {
+	if err != nil || length < 0 || len(w.body) > 0 || !bodied(w.status) || w.header.Get(contentType) == "" || w.encoded() {
 		return false
 	}
 	head, goesOn := w.head(nil)
 	_, err = w.lane.c.Write(head)
 	w.file = file{begun: true, broken: err != nil, goesOn: goesOn, length: length}
 	return true
+}
+
+// encoded says that the handler means to word the body itself.
+func (w *answer) encoded() bool {
+	_, ok := w.header["Transfer-Encoding"]
+	return ok
 }
 
 // SetWriteDeadline is for http.ResponseController.
@@ -98,7 +104,7 @@ func (w *answer) send(out []byte) ([]byte, bool) {
 	}
 	w.WriteHeader(http.StatusOK)
 	length := w.header.Get(contentLength)
-	if _, encoded := w.header["Transfer-Encoding"]; encoded || length != "" && !says(length, len(w.body)) {
+	if w.encoded() || length != "" && !says(length, len(w.body)) {
 		return out, false // It isn't known what its handler meant.
 	}
 	out, goesOn := w.head(out)

@@ -82,8 +82,8 @@ func open() (*os.File, error) {
 	}
 	err = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}) //nolint:gosec // Eighteen.
 	_ = unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1)                                                                 // Linux 4.20; without, our own answers are read and dropped.
-	// Of all protocols, since those are shown a packet before IP is. What listens to IP alone has Linux since 6.15 copy each packet of this host
-	// before IP takes it, which is a twentieth of what a packet costs, be it of boots or not.
+	// Of all protocols, since those are shown a packet before IP is. What listens to IP alone has newer kernels (seen with Linux 6.18) copy
+	// each packet of this host before IP takes it, which is a twentieth of what a packet costs, be it of boots or not.
 	if err == nil {
 		err = unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: networkOrder(unix.ETH_P_ALL)})
 	}

@@ -254,13 +254,7 @@ func (s *Server) awaited(r *http.Request, a boot.Artifact) (f *os.File, sent fun
 
 // isFile says whether a path is one of the files that machines load whole.
 func isFile(path string) bool {
-	rest, ok := strings.CutPrefix(path, ipxe.PathBoot)
-	if !ok {
-		return false
-	}
-	token, name, _ := strings.Cut(rest, "/")
-	if of, ok := strings.CutPrefix(name, "files/"); ok {
-		return token != "" && of != "" && !strings.Contains(of, "/")
-	}
-	return token != "" && name == "image"
+	_, name := behindToken(path)
+	digest, ok := strings.CutPrefix(name, "files/")
+	return name == "image" || ok && digest != "" && !strings.Contains(digest, "/")
 }

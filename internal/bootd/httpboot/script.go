@@ -35,12 +35,20 @@ func scriptToken(r *http.Request) (string, bool) {
 
 // tokenOfScript is what stands for a token in the path of a script; false: it's no such path.
 func tokenOfScript(path string) (string, bool) {
+	token, name := behindToken(path)
+	return token, name == ipxe.ScriptName
+}
+
+// behindToken is what stands for a token in a path, and what is behind it; "" and "" of a path without one.
+func behindToken(path string) (token, name string) {
 	rest, ok := strings.CutPrefix(path, ipxe.PathBoot)
 	if !ok {
-		return "", false
+		return "", ""
 	}
-	token, ok := strings.CutSuffix(rest, "/"+ipxe.ScriptName)
-	return token, ok && token != "" && !strings.Contains(token, "/")
+	if token, name, _ = strings.Cut(rest, "/"); token == "" {
+		return "", ""
+	}
+	return token, name
 }
 
 // script decides and serves. A HEAD is decided like a GET, but opens and consumes nothing.

@@ -42,8 +42,10 @@ type steady struct {
 
 	c        *http.ResponseController
 	patience time.Duration // of one piece
-	// left is what of a file is to be sent yet.
-	left *io.LimitedReader
+	// file is what is to be sent yet, left how much of it, and to who sends it; nil: there's none.
+	file *os.File
+	left int64
+	to   io.ReaderFrom
 }
 
 func (s *steady) Write(b []byte) (int, error) {
@@ -59,48 +61,32 @@ func (s *steady) patient() {
 // ServeContent has returned: ten thousand machines that load have a stack each, which is half as large without it.
 func (s *steady) ReadFrom(src io.Reader) (int64, error) {
 	rest, ok := src.(*io.LimitedReader)
-	if ok && s.left == nil {
-		_, file := rest.R.(*os.File)
-		if _, direct := s.ResponseWriter.(io.ReaderFrom); file && direct {
-			s.left = rest
+	if ok && s.file == nil {
+		file, isFile := rest.R.(*os.File)
+		if to, direct := s.ResponseWriter.(io.ReaderFrom); isFile && direct {
+			s.file, s.left, s.to = file, rest.N, to
 			return rest.N, nil
 		}
 	}
 	return io.Copy(struct{ io.Writer }{s}, src)
 }
 
-// finish sends what is left. A file goes on to the kernel, piece by piece.
+// finish sends what is left of a file, piece by piece, until the client has it or has gone: then nobody needs to be told. It's here that it waits for the
+// client to take more, and not in ReadFrom: net/http has 32 KiB of memory for whoever is in there, which ten thousand slow machines would have at once.
 func (s *steady) finish() {
-	if s.left == nil {
-		return
-	}
-	to, _ := s.ResponseWriter.(io.ReaderFrom)
-	f, _ := s.left.R.(*os.File)
-	_ = s.send(to, f, s.left.N) // Who has gone needs no answer.
-}
-
-// send hands over pieces of a file. It's here that it waits for the client to take more, and not in ReadFrom: net/http has 32 KiB of memory for whoever
-// is in there, which ten thousand slow machines would have at once.
-func (s *steady) send(to io.ReaderFrom, f *os.File, rest int64) error {
-	for under := int64(0); rest > 0; {
+	for under := int64(0); s.left > 0; {
 		if under <= 0 {
 			s.patient()
 			under = piece
 		}
-		p := part{LimitedReader: io.LimitedReader{R: f, N: min(rest, under)}}
+		p := part{LimitedReader: io.LimitedReader{R: s.file, N: min(s.left, under)}}
 		want := p.N
-		n, err := to.ReadFrom(&p)
-		rest, under = rest-n, under-n
-		if err != nil || n < want && p.room == nil {
-			return err //nolint:wrapcheck // The connection's own words.
-		}
-		if n < want {
-			if err := p.room(); err != nil {
-				return err
-			}
+		n, err := s.to.ReadFrom(&p)
+		s.left, under = s.left-n, under-n
+		if err != nil || n < want && (p.room == nil || p.room() != nil) {
+			return
 		}
 	}
-	return nil
 }
 
 // A part of a file is sent by whoever can without waiting, as far as it goes.

@@ -103,7 +103,8 @@ func TestFilesAreSentByTheKernel(t *testing.T) {
 		}
 		return b
 	}
-	const sniffed = 4096                                                // net/http may send a first part with the header.
+	// net/http may send a first part with the header.
+	const sniffed = 4096
 	for _, path := range []string{"/", ipxe.PathBoot + "token/image"} { // By net/http, and in front of it.
 		before := l.octets.Load()
 		if got := get(path, ""); !bytes.Equal(got, data) || l.octets.Load()-before > sniffed {

@@ -115,12 +115,13 @@ func (s *Server) Handler() http.Handler {
 		handle("POST "+ipxe.PathBoot+"{token}/"+verb, func(w http.ResponseWriter, r *http.Request) { s.callback(w, r, f) })
 	}
 	handle("GET "+ipxe.PathFirmware+"{name}", s.firmware)
+	unrouted := s.watched(routeNone, mux.ServeHTTP)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.scripted(w, r) {
 			return
 		}
 		if _, pattern := mux.Handler(r); pattern == "" {
-			s.watched(routeNone, mux.ServeHTTP).ServeHTTP(w, r)
+			unrouted.ServeHTTP(w, r)
 			return
 		}
 		mux.ServeHTTP(w, r) // It's watched by its route.

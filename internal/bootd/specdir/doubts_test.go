@@ -8,8 +8,6 @@ import (
 	"time"
 )
 
-const sharedYAML = networkYAML + "---\n" + profileYAML + "---\n" + givenYAML
-
 // TestContestKept: what a file said of a machine's MAC goes on to contest it while that file is wrong or empty, also where another file has
 // that machine with another MAC: a third one's entry would be installed on a machine that runs.
 func TestContestKept(t *testing.T) {
@@ -36,9 +34,7 @@ func TestContestKept(t *testing.T) {
 				}
 			}
 			r.says("as it stood at " + r.dir + "/m.yaml:1 before that file was wrong or empty, wanted MAC " + mac1 + ", too; nothing is installed on that machine until that file is right again, or removed")
-			if err := os.Remove(r.dir + "/m.yaml"); err != nil {
-				t.Fatal(err)
-			}
+			remove(t, r.dir+"/m.yaml")
 			if g := r.granted(); g == nil {
 				t.Errorf("it's gone on purpose, and nothing is granted\n%s", r.said.String())
 			}

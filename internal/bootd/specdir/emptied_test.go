@@ -75,8 +75,7 @@ func TestEmptied(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, "")
-			const shared = networkYAML + "---\n" + profileYAML + "---\n" + givenYAML
-			r.write("net.yaml", shared)
+			r.write("net.yaml", sharedYAML)
 			r.write("m.yaml", one(1))
 			r.start()
 			r.install(true)
@@ -92,7 +91,7 @@ func TestEmptied(t *testing.T) {
 				return
 			}
 			for file, text := range tc.right {
-				r.write(file, strings.Replace(text, "THE SAME", shared, 1))
+				r.write(file, strings.Replace(text, "THE SAME", sharedYAML, 1))
 			}
 			if g := r.granted(); g == nil || g.Generation != 2 {
 				t.Errorf("%s: it's right again, and granted %+v\n%s", tc.reason, g, r.said.String())

@@ -43,6 +43,8 @@ kind: Secret
 metadata: {namespace: lab, name: m1}
 stringData: {userData: "#cloud-config\n"}
 `
+	// sharedYAML is what a machine's entry needs.
+	sharedYAML = networkYAML + "---\n" + profileYAML + "---\n" + givenYAML
 )
 
 // entryYAML is an entry of a machine that is to be installed.

@@ -12,16 +12,15 @@ import (
 // their disks; nothing is installed by them until their files are there. What isn't there at the end is gone.
 func TestHalfCopiedAtAStart(t *testing.T) {
 	const mac3 = "52:54:00:00:00:03"
-	shared := networkYAML + "---\n" + profileYAML + "---\n" + givenYAML
 	m1, m2, m3 := entryYAML("m1", mac1, "10.77.0.11", 1), entryYAML("m2", mac2, "10.77.0.12", 0), entryYAML("m3", mac3, "10.77.0.13", 0)
 	cases := map[string]struct {
 		reason string
 		first  map[string]string
 		rest   map[string]string
 	}{
-		"Files":   {reason: "of three files one is there", first: map[string]string{"1.yaml": shared + "---\n" + m2}, rest: map[string]string{"2.yaml": m1, "3.yaml": m3}},
-		"Bytes":   {reason: "of one file the first half is there, which is right by itself", first: map[string]string{"1.yaml": shared + "---\n" + m2}, rest: map[string]string{"1.yaml": shared + "---\n" + m2 + "---\n" + m1 + "---\n" + m3}},
-		"Network": {reason: "their network comes last", first: map[string]string{"1.yaml": m2 + "---\n" + m1}, rest: map[string]string{"2.yaml": shared, "3.yaml": m3}},
+		"Files":   {reason: "of three files one is there", first: map[string]string{"1.yaml": sharedYAML + "---\n" + m2}, rest: map[string]string{"2.yaml": m1, "3.yaml": m3}},
+		"Bytes":   {reason: "of one file the first half is there, which is right by itself", first: map[string]string{"1.yaml": sharedYAML + "---\n" + m2}, rest: map[string]string{"1.yaml": sharedYAML + "---\n" + m2 + "---\n" + m1 + "---\n" + m3}},
+		"Network": {reason: "their network comes last", first: map[string]string{"1.yaml": m2 + "---\n" + m1}, rest: map[string]string{"2.yaml": sharedYAML, "3.yaml": m3}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

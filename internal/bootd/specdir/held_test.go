@@ -20,7 +20,6 @@ func (noFiles) DigestOf(a boot.Artifact) string { return a.Digest }
 // TestHeldAfterTheScript: a machine has its script, and then somebody wants to stop it. Nothing is used, and once it's right again the same
 // boot goes on.
 func TestHeldAfterTheScript(t *testing.T) {
-	shared := networkYAML + "---\n" + profileYAML + "---\n" + givenYAML
 	machine := entryYAML("m1", mac1, "10.77.0.11", 1)
 	cases := map[string]struct {
 		reason  string
@@ -45,7 +44,7 @@ func TestHeldAfterTheScript(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, "")
-			r.write("net.yaml", shared)
+			r.write("net.yaml", sharedYAML)
 			r.write("m.yaml", machine)
 			r.start()
 			g := gate.New(gate.Options{
@@ -87,7 +86,7 @@ func TestHeldAfterTheScript(t *testing.T) {
 				return
 			}
 			remove(t, r.dir+"/a.yaml")
-			r.write("net.yaml", shared)
+			r.write("net.yaml", sharedYAML)
 			r.write("m.yaml", machine)
 			r.turn()
 			if err := admit(); err != nil {

@@ -10,7 +10,6 @@ import (
 // TestKeptAndUsed: a machine that used its grant, and whose installer never said that it was done, boots its disk, whatever becomes of its specs: of one that
 // used none nothing is known, and it waits. Neither is installed.
 func TestKeptAndUsed(t *testing.T) {
-	shared := networkYAML + "---\n" + profileYAML + "---\n" + givenYAML
 	entries := entryYAML("m1", mac1, "10.77.0.11", 1) + "---\n" + entryYAML("m2", mac2, "10.77.0.12", 1)
 	wrong := strings.Replace(entries, "generation: 1", "generation: x", 2)
 	cases := map[string]struct {
@@ -26,7 +25,7 @@ func TestKeptAndUsed(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, "")
-			r.write("net.yaml", shared)
+			r.write("net.yaml", sharedYAML)
 			r.write("m.yaml", entries)
 			r.start()
 			if r.told(mac1) != boot.AnswerInstall || r.told(mac2) != boot.AnswerInstall {

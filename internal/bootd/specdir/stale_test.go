@@ -11,7 +11,6 @@ import (
 // TestStaleSpecsInstallNothing: what is kept from before, since it has become wrong, can't be read or is gone, gives addresses and boots
 // from disk. Nothing is installed by it, nor granted anew, until it's right again.
 func TestStaleSpecsInstallNothing(t *testing.T) {
-	shared := networkYAML + "---\n" + profileYAML + "---\n" + givenYAML
 	machine := entryYAML("m1", mac1, "10.77.0.11", 1)
 	broken := "---\nkind: BootEntri\n"
 	cases := map[string]struct {
@@ -26,9 +25,9 @@ func TestStaleSpecsInstallNothing(t *testing.T) {
 		"WrongBeside":  {reason: "another document is wrong, and this one stands as it is", do: func(r *rig) { r.write("m.yaml", machine+broken) }, still: true},
 		"Entry":        {reason: "the entry is wrong", do: func(r *rig) { r.write("m.yaml", strings.Replace(machine, "generation: 1", "generation: x", 1)) }},
 		"EntryRemoved": {reason: "the entry was taken out, and another is wrong", do: func(r *rig) { r.write("m.yaml", broken) }},
-		"Profile":      {reason: "its profile is wrong", do: func(r *rig) { r.write("net.yaml", strings.Replace(shared, "mode: Install", "mode: Instal", 1)) }},
-		"Network":      {reason: "its network is", do: func(r *rig) { r.write("net.yaml", strings.Replace(shared, "10.77.0.0/24", "10.77.0.1/24", 1)) }},
-		"Secret":       {reason: "its Secret is", do: func(r *rig) { r.write("net.yaml", strings.Replace(shared, "stringData:", "stringDat:", 1)) }},
+		"Profile":      {reason: "its profile is wrong", do: func(r *rig) { r.write("net.yaml", strings.Replace(sharedYAML, "mode: Install", "mode: Instal", 1)) }},
+		"Network":      {reason: "its network is", do: func(r *rig) { r.write("net.yaml", strings.Replace(sharedYAML, "10.77.0.0/24", "10.77.0.1/24", 1)) }},
+		"Secret":       {reason: "its Secret is", do: func(r *rig) { r.write("net.yaml", strings.Replace(sharedYAML, "stringData:", "stringDat:", 1)) }},
 		"Unreadable": {reason: "a file can't be read", do: func(r *rig) {
 			remove(r.t, filepath.Join(r.dir, "m.yaml"))
 			if err := os.Symlink("nowhere", filepath.Join(r.dir, "m.yaml")); err != nil {
@@ -51,7 +50,7 @@ func TestStaleSpecsInstallNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, "")
 			back := func() {
-				r.write("net.yaml", shared)
+				r.write("net.yaml", sharedYAML)
 				r.write("m.yaml", machine)
 			}
 			back()

@@ -3,7 +3,6 @@ package tftp
 import (
 	"bytes"
 	"context"
-	"net"
 	"net/netip"
 	"runtime"
 	"slices"
@@ -90,25 +89,14 @@ func TestWakeIsWritten(t *testing.T) {
 // TestPanicEndsOneTransfer: what is sent again goes wrong by itself, as here where a file has less than was said. It's given up, and
 // the loop goes on.
 func TestPanicEndsOneTransfer(t *testing.T) {
-	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	var ended []Outcome
-	l, err := newLoop(New(Config{Observe: func(o Outcome) { ended = append(ended, o) }}), conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.close()
+	l := newHall(t)
 	to := netip.MustParseAddrPort("127.0.0.1:9")
 	l.byClient[to] = &running{
 		transfer: newTransfer(5000, 512, 1, false), peer: share(l.main, to, netip.Addr{}), client: to, file: []byte("short"),
 	}
-	l.now = time.Now()
 	l.byClient[to].acked = 2
 	l.expire()
-	if len(l.byClient) != 0 || !slices.Equal(ended, []Outcome{Aborted}) {
-		t.Errorf("%d transfers are left, ended %v", len(l.byClient), ended)
+	if len(l.byClient) != 0 || !slices.Equal(l.ended, []Outcome{Aborted}) {
+		t.Errorf("%d transfers are left, ended %v", len(l.byClient), l.ended)
 	}
 }
