@@ -26,12 +26,13 @@ const maxLately = 1 << 14
 
 // made is a plan of a row, in one piece of memory, as most machines have one MAC.
 type made struct {
+	at int
+	// note is who asks' own. It's found with the plan's first words: of ten thousand machines nothing is in a cache.
+	note atomic.Value
+
 	Plan
 
 	mac [1]MAC
-	at  int
-	// note is who asks' own.
-	note atomic.Value
 }
 
 // A Ref is a plan in little memory. Two that are == are of the same plan.

@@ -140,7 +140,7 @@ func derived(key []byte, parts []string) (text [16]byte) {
 
 func sign(key, b []byte) [macSize]byte {
 	sum := hmacSHA256(key, b)
-	return [macSize]byte(sum[:macSize])
+	return [macSize]byte(sum[:])
 }
 
 func putHex(dst []byte, s string) error {
@@ -167,24 +167,4 @@ func hexOf(b [8]byte) string {
 	var text [16]byte
 	hex.Encode(text[:], b[:])
 	return string(text[:])
-}
-
-// hmacSHA256 is HMAC (RFC 2104) by SHA-256. crypto/hmac's takes memory anew for each message; this one takes none for messages as short as
-// a token's, of which each script request has three.
-func hmacSHA256(key, message []byte) [sha256.Size]byte {
-	var pad [sha256.BlockSize]byte
-	if len(key) > len(pad) {
-		short := sha256.Sum256(key)
-		key = short[:]
-	}
-	copy(pad[:], key)
-	var room [512]byte
-	inner := room[:sha256.BlockSize]
-	var outer [sha256.BlockSize + sha256.Size]byte
-	for i, k := range pad {
-		inner[i], outer[i] = k^0x36, k^0x5c
-	}
-	sum := sha256.Sum256(append(inner, message...))
-	copy(outer[sha256.BlockSize:], sum[:])
-	return sha256.Sum256(outer[:])
 }

@@ -12,15 +12,18 @@ import (
 
 // Sight passes on what HTTP and TFTP saw.
 func (d *daemon) Sight(n boot.Name, x session.Sighting) {
+	if x.Machine == 0 {
+		x.Machine = session.MachineOf(n)
+	}
 	switch {
 	case x.Kind == session.SawScript && x.Disk:
-		d.loops.Told(n, session.LeadsToDisk, x.At)
+		d.trails.Told(x.Machine, session.LeadsToDisk, x.At)
 	case x.Kind == session.SawScript && x.Live:
-		d.loops.Told(n, session.LeadsToLive, x.At)
+		d.trails.Told(x.Machine, session.LeadsToLive, x.At)
 	case x.Kind == session.SawScript: // A Raspberry Pi that is held reaches no script, and waits as well.
-		d.loops.Asked(n)
+		d.trails.Asked(x.Machine)
 	case x.Kind == session.SawReport && x.Live: // No more is ever heard of a live system.
-		d.loops.Runs(n)
+		d.trails.Runs(x.Machine)
 	}
 	d.sessions.Sight(n, x)
 }
@@ -28,24 +31,23 @@ func (d *daemon) Sight(n boot.Name, x session.Sighting) {
 // Sent counts what a machine was sent.
 func (d *daemon) Sent(n boot.Name, bytes int64) { d.sessions.Sent(n, bytes) }
 
-// reached is told where HTTP and TFTP saw a machine's boot.
-func (d *daemon) reached(p *boot.Plan, stage boot.Stage, at time.Time) {
-	if stage == boot.StageScript || stage == boot.StageKernel { // A Raspberry Pi comes to no script.
-		d.loops.Asked(p.Entry)
+// reached is told where a machine's boot was seen, and measures how long it took to come there.
+func (d *daemon) reached(m session.Machine, stage boot.Stage, at time.Time) {
+	if took, ok := d.trails.Reached(m, stage, at); ok {
+		d.metrics.stageSeconds.WithLabelValues(string(stage)).Observe(took.Seconds())
 	}
-	d.metrics.reached(p, stage, at)
 }
 
 // watchLoop says once an hour of a machine that begins to boot again and again, and comes to no script, no disk or no live system. That's all: what
 // it's told stays as it is.
-func (d *daemon) watchLoop(p *boot.Plan, mac boot.MAC, stage boot.Stage, fw boot.Firmware, at time.Time) {
+func (d *daemon) watchLoop(m session.Machine, p *boot.Plan, mac boot.MAC, stage boot.Stage, fw boot.Firmware, at time.Time) {
 	switch stage { //nolint:exhaustive // The others say nothing about where a boot leads.
 	case boot.StageBootedFromDisk:
-		d.loops.Runs(p.Entry)
+		d.trails.Runs(m)
 	case boot.StageFirmware:
-		d.loops.Loaded(p.Entry)
+		d.trails.Loaded(m)
 	case boot.StageDHCP:
-		lead, times, say := d.loops.Began(p.Entry, session.Way{MAC: mac, Firmware: fw}, func() bool { return d.asksUs(p, fw) }, at)
+		lead, times, say := d.trails.Began(m, session.Way{MAC: mac, Firmware: fw}, func() bool { return d.asksUs(p, fw) }, at)
 		if !say {
 			return
 		}

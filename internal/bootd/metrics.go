@@ -28,7 +28,6 @@ type metrics struct {
 	httpBytes    *prometheus.CounterVec
 	httpSeconds  *prometheus.HistogramVec
 	stageSeconds *prometheus.HistogramVec
-	stages       *stages
 	known        knownMetrics
 }
 
@@ -42,7 +41,6 @@ func newMetrics(d *daemon) *metrics {
 		return prometheus.NewHistogramVec(o, labels)
 	}
 	m := &metrics{
-		stages:       newStages(),
 		registry:     prometheus.NewRegistry(),
 		decisions:    counter("decisions_total", "Answers to script requests.", "answer", "reason"),
 		dhcp:         counter("dhcp_packets_total", "DHCP packets, by type, who sent them and how they were answered.", "type", "client", "reason"),
@@ -147,13 +145,6 @@ func (m *metrics) sent(bytes int, took time.Duration) {
 func (m *metrics) took(route string, bytes int64, took time.Duration) {
 	m.known.bytes.of(route, func() prometheus.Counter { return m.httpBytes.WithLabelValues(route) }).Add(float64(bytes))
 	m.known.seconds.of(route, func() prometheus.Observer { return m.httpSeconds.WithLabelValues(route) }).Observe(took.Seconds())
-}
-
-// reached measures a stage of a boot.
-func (m *metrics) reached(p *boot.Plan, stage boot.Stage, at time.Time) {
-	if took, ok := m.stages.reach(p.EntryUID, stage, at); ok {
-		m.stageSeconds.WithLabelValues(string(stage)).Observe(took.Seconds())
-	}
 }
 
 // sessionsThat counts sessions, as far as they're known.

@@ -89,7 +89,7 @@ type daemon struct {
 	own      ownAddresses
 	trace    *trace.Ring
 	activity *activity
-	loops    *session.Loops
+	trails   *session.Trails
 	sights   *dhcp.Sights
 	tftp     *tftp.Server // nil: not served
 	pis      *rpiboot.Server
@@ -115,7 +115,7 @@ type daemon struct {
 func assemble(c Config) (*daemon, error) {
 	d := &daemon{
 		c: c, snapshot: snapshot.In(c.StateDir), files: tftp.Load(c.TFTPDir), trace: trace.New(c.TraceBytes),
-		activity: newActivity(c.calm), loops: session.NewLoops(), sights: dhcp.NewSights(), proxy: &proxyPort{c: c}, six: &six{c: c},
+		activity: newActivity(c.calm), trails: session.NewTrails(), sights: dhcp.NewSights(), proxy: &proxyPort{c: c}, six: &six{c: c},
 	}
 	var err error
 	d.cache, err = artifacts.Open(artifacts.Options{
@@ -321,14 +321,15 @@ func (d *daemon) http(l listeners) *httpboot.Server {
 
 // Seen passes on what DHCP and TFTP saw.
 func (d *daemon) Seen(p *boot.Plan, mac boot.MAC, stage boot.Stage, fw boot.Firmware, at time.Time) {
+	m := session.MachineOf(p.Entry)
 	if stage != boot.StageBootedFromDisk || !d.installing(p) {
-		d.metrics.reached(p, stage, at)
+		d.reached(m, stage, at)
 	}
 	d.activity.saw(stage)
-	d.watchLoop(p, mac, stage, fw, at)
+	d.watchLoop(m, p, mac, stage, fw, at)
 	if k, ok := kindOf(stage); ok {
 		d.sessions.Sight(p.Entry, session.Sighting{
-			Kind: k, At: at, Installed: d.installed(p), Live: p.Mode == boot.ModeLive, Silent: p.SilentInstaller, Firmware: string(fw.Kind), Arch: string(fw.Arch),
+			Machine: m, Kind: k, At: at, Installed: d.installed(p), Live: p.Mode == boot.ModeLive, Silent: p.SilentInstaller, Firmware: string(fw.Kind), Arch: string(fw.Arch),
 		})
 	}
 }
@@ -349,7 +350,7 @@ func (d *daemon) misplaced(p *boot.Plan, says string, at time.Time) {
 
 // otherServer tells a source that keeps its records alone of another server that answers its machine: that one may install it, too.
 func (d *daemon) otherServer(p *boot.Plan, server netip.Addr) {
-	d.loops.Asked(p.Entry) // Its script is that one's, too.
+	d.trails.Asked(session.MachineOf(p.Entry)) // Its script is that one's, too.
 	if !d.ours(server) {
 		d.elsewhere(p, server.Unmap().String())
 	}

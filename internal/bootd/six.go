@@ -15,6 +15,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp6"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/limit"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
 const (
@@ -271,7 +272,7 @@ func (d *daemon) serveSix(ctx context.Context, l listeners) error {
 // otherServer6 tells a source that keeps its records alone of another server of DHCPv6 that answers its machine. A DUID doesn't say which address
 // that has, but of an address it can be said whether it's a bootd's there.
 func (d *daemon) otherServer6(p *boot.Plan, id []byte) {
-	d.loops.Asked(p.Entry)
+	d.trails.Asked(session.MachineOf(p.Entry))
 	own, _ := net.InterfaceAddrs()
 	name, ours := duidText(id), slices.Concat(addressesOf(own), d.c.Peers, []netip.Addr{d.c.Advertise})
 	if slices.Contains(peerNames(ours, d.c.PeerIDs), name) {

@@ -6,6 +6,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
 // wants says how much the files are needed that plans name, and those that profiles do.
@@ -51,7 +52,7 @@ func wanted(p *boot.Plan, s boot.Session) bool {
 	if p.Mode == boot.ModeLive {
 		return true
 	}
-	if installing(s) && time.Since(s.Consumed.At) < oneBoot {
+	if installing(s) && time.Since(s.Consumed.At) < session.OneBoot {
 		return true // It may come back for the rest of its image. One that never reports doesn't keep its place for ever.
 	}
 	return unused(s)

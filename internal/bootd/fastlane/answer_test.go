@@ -50,7 +50,7 @@ func TestNothingIsKept(t *testing.T) {
 	_, _ = w.answer.WriteString(string(make([]byte, kept+1)))
 	w.out = make([]byte, kept+1)
 	w.done()
-	if len(w.answer.header)+len(w.answer.body)+w.answer.status+len(w.out) != 0 || w.request.URL != nil || w.url.Path != "" || w.answer.lane != nil {
+	if len(w.answer.header)+len(w.answer.body)+w.answer.status+len(w.out) != 0 || w.request.URL != nil || w.url.Path != "" || w.answer.lane != nil || w.here.lane != nil {
 		t.Errorf("%+v", w)
 	}
 	if cap(w.answer.body)+cap(w.out) > 2*kept {

@@ -135,7 +135,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestContextEnds: the context of an answered request has ended, also for who asks only then.
+// TestContextEnds: the context of an answered request has ended for who asked for that in time, whatever comes next on its connection.
 func TestContextEnds(t *testing.T) {
 	seen := make(chan context.Context, 1)
 	l := loopback(t)
@@ -143,6 +143,7 @@ func TestContextEnds(t *testing.T) {
 		if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); !ok || a.String() != l.Addr().String() {
 			t.Errorf("our end is %v", a)
 		}
+		r.Context().Done()
 		seen <- r.Context()
 		_, _ = io.WriteString(w, r.RemoteAddr) //nolint:gosec // Plain text, read by no browser.
 	}))
@@ -231,5 +232,46 @@ func TestCutOff(t *testing.T) {
 	s.lane.Shutdown(late)
 	if _, err := c.Read(make([]byte, 1)); err == nil {
 		t.Error("it's answered")
+	}
+}
+
+// TestContextServesOn: a context whose end nobody asked for is the next request's, too, and one that was asked is nobody's else.
+func TestContextServesOn(t *testing.T) {
+	l := loopback(t)
+	for name, tc := range map[string]struct {
+		reason string
+		ask    func(ctx context.Context)
+		same   bool
+	}{
+		"Silent":  {"it takes no memory for each", func(context.Context) {}, true},
+		"Done":    {"somebody may still wait for it", func(ctx context.Context) { ctx.Done() }, false},
+		"Err":     {"somebody may ask again", func(ctx context.Context) { _ = ctx.Err() }, false},
+		"Derived": {"another one ends with it", func(ctx context.Context) { ctx, stop := context.WithCancel(ctx); defer stop(); _ = ctx }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, _ := newWork().(*work)
+			before, v := w.request.Context(), &lane{c: dial(t, l), where: t.Context()}
+			w.begin(v)
+			tc.ask(before)
+			if w.here.end() {
+				w.meet()
+			}
+			w.done()
+			if same := w.request.Context() == before; same != tc.same {
+				t.Errorf("%s: the same one: %v", tc.reason, same)
+			}
+			if !errors.Is(before.Err(), context.Canceled) {
+				t.Errorf("%s: it hasn't ended: %v", tc.reason, before.Err())
+			}
+			select {
+			case <-before.Done():
+			default:
+				t.Errorf("%s: it isn't done", tc.reason)
+			}
+			w.begin(v) // Who asked too late isn't the next one's end.
+			if now := w.request.Context(); now == before || now.Err() != nil {
+				t.Errorf("%s: the next one has ended: %v", tc.reason, now.Err())
+			}
+		})
 	}
 }

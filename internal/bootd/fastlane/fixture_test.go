@@ -131,8 +131,9 @@ func talk(tb testing.TB, c net.Conn, parts ...string) string {
 // read reads a request twice, so that the second time its header is known.
 func read(b []byte) (*http.Request, bool) {
 	var known said
-	first, again := &work{}, &work{}
+	first, _ := newWork().(*work)
+	again, _ := newWork().(*work)
 	first.read(b, &known)
 	ok := again.read(b, &known)
-	return &again.request, ok
+	return again.request, ok
 }

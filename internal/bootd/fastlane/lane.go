@@ -78,11 +78,12 @@ func (v *lane) wait(silent time.Duration) {
 // answer has the handler answer, and sends what it said; false: the connection can't be used any more. A handler that panics costs its connection, as
 // with net/http.
 func (v *lane) answer(w *work) (ok bool) {
-	// Whoever keeps the context hears of this request's end, and of no other: it's made anew.
-	here := &presence{Context: v.where, lane: v}
+	w.begin(v)
 	w.request.RemoteAddr, w.answer.lane = v.remote, v
 	defer func() {
-		here.end()
+		if w.here.end() { // Whoever keeps the context hears of this request's end, and of no other.
+			w.meet()
+		}
 		p := recover()
 		if p == nil {
 			v.of.done(w)
@@ -93,7 +94,7 @@ func (v *lane) answer(w *work) (ok bool) {
 			v.of.o.Logger.Debug("a handler caused a panic", "panic", fmt.Sprint(p))
 		}
 	}()
-	v.of.o.Handler.ServeHTTP(&w.answer, w.request.WithContext(here))
+	v.of.o.Handler.ServeHTTP(&w.answer, w.request)
 	w.out, ok = w.answer.send(w.out)
 	return ok
 }

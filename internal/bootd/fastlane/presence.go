@@ -9,28 +9,42 @@ import (
 )
 
 // A presence is the context of a request: it ends with its answer, or when the client goes. Only who asks for that has somebody look: a handler that
-// waits for nothing needs nobody to.
+// waits for nothing needs nobody to, and its context serves the next request, too.
 type presence struct {
 	context.Context //nolint:containedctx // It's one.
 
+	mu sync.Mutex
+	// lane of the request; nil: there's none now.
 	lane *lane
-
-	mu   sync.Mutex
 	done chan struct{}
 	err  error
+	// known says that somebody asked whether it has ended.
+	known bool
 	// looked is closed once nobody looks any more.
 	looked chan struct{}
+}
+
+// begin makes it that of a request; false: somebody has asked meanwhile whether the one before has ended.
+func (p *presence) begin(v *lane) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known {
+		return false
+	}
+	p.Context, p.lane = v.where, v
+	return true
 }
 
 // Done is closed at the end.
 func (p *presence) Done() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.known = true
 	if p.done != nil {
 		return p.done
 	}
 	p.done = make(chan struct{})
-	if p.err != nil {
+	if p.lane == nil || p.err != nil {
 		close(p.done)
 		return p.done
 	}
@@ -44,6 +58,10 @@ func (p *presence) Done() <-chan struct{} {
 func (p *presence) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.known = true
+	if p.lane == nil {
+		return context.Canceled
+	}
 	return p.err
 }
 
@@ -59,18 +77,24 @@ func (p *presence) look() {
 	}
 }
 
-// end ends it, as the answer does.
-func (p *presence) end() {
-	p.cancel()
+// end ends it, as the answer does. false: nobody asked for that, so that nobody hears of the end of another request.
+func (p *presence) end() (asked bool) {
 	p.mu.Lock()
-	looked := p.looked
-	p.mu.Unlock()
-	if looked == nil {
-		return
+	v, looked, known := p.lane, p.looked, p.known
+	if !known {
+		p.Context, p.lane = context.Background(), nil
 	}
-	_ = p.lane.c.SetReadDeadline(past())
-	<-looked
-	p.lane.until = time.Time{}
+	p.mu.Unlock()
+	if !known {
+		return false
+	}
+	p.cancel()
+	if looked != nil {
+		_ = v.c.SetReadDeadline(past())
+		<-looked
+		v.until = time.Time{}
+	}
+	return true
 }
 
 func (p *presence) cancel() {

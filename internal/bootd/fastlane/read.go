@@ -49,9 +49,7 @@ func (w *work) read(b []byte, said *said) bool {
 	if h == nil {
 		return false
 	}
-	w.request = http.Request{
-		Method: http.MethodGet, URL: &w.url, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: http.NoBody, RequestURI: target, Header: h.header, Host: h.host,
-	}
+	w.request.URL, w.request.RequestURI, w.request.Header, w.request.Host = &w.url, target, h.header, h.host
 	return true
 }
 

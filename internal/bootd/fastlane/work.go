@@ -1,23 +1,48 @@
 package fastlane
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 )
 
-// A work is what a request and its answer are made in, and then others. A handler that keeps something of them, but for their context, keeps what will
-// be another's: as with net/http it mustn't.
+// A work is what a request and its answer are made in, and then others. A handler that keeps something of them, but for a context that it has asked for
+// its end, keeps what will be another's: as with net/http it mustn't.
 type work struct {
-	request http.Request
-	url     url.URL
-	answer  answer
-	out     []byte
+	// request is made of blank, and both have here as their context.
+	request, blank *http.Request
+	here           *presence
+	url            url.URL
+	answer         answer
+	out            []byte
 }
 
 // kept is how much memory for an answer stays.
 const kept = 4 << 10
 
-func newWork() any { return &work{answer: answer{header: make(http.Header, 4)}} }
+func newWork() any {
+	w := &work{answer: answer{header: make(http.Header, 4)}}
+	w.meet()
+	return w
+}
+
+// meet gives it a context that nobody knows.
+func (w *work) meet() {
+	w.here = &presence{Context: context.Background()}
+	w.blank = (&http.Request{Method: http.MethodGet, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: http.NoBody}).WithContext(w.here)
+	w.request = w.blank.WithContext(w.here)
+}
+
+// begin has what was read answered on a lane.
+func (w *work) begin(v *lane) {
+	if w.here.begin(v) {
+		return
+	}
+	asked := w.request
+	w.meet()
+	w.request = asked.WithContext(w.here)
+	w.here.begin(v)
+}
 
 // done gives one back for the next request.
 func (f *Listener) done(w *work) {
@@ -27,7 +52,7 @@ func (f *Listener) done(w *work) {
 
 // done forgets what was asked and answered.
 func (w *work) done() {
-	w.request, w.url = http.Request{}, url.URL{}
+	*w.request, w.url = *w.blank, url.URL{}
 	body := w.answer.body[:0]
 	if cap(body) > kept {
 		body = nil

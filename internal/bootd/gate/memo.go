@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
 // liveDigits of a plan's digest stand in the token of a live boot where the grant's id is otherwise.
@@ -28,6 +29,8 @@ type Memo struct {
 	// Entry and MAC are the plan's own, for logs. They lie in one piece of memory, with what else a script takes of its machine: of ten thousand
 	// machines nothing is in a cache.
 	Entry, MAC string
+	// Machine is its number.
+	Machine session.Machine
 
 	// Text is the renderer's own.
 	Text atomic.Value
@@ -89,7 +92,7 @@ func newMemo(r boot.Ref, p *boot.Plan) *Memo {
 	}
 	entry, mac := p.Entry.String(), string(Caller{Plan: p}.MAC())
 	text := live + entry + mac
-	return &Memo{of: r, live: text[:len(live)], Entry: text[len(live) : len(text)-len(mac)], MAC: text[len(text)-len(mac):]}
+	return &Memo{of: r, live: text[:len(live)], Entry: text[len(live) : len(text)-len(mac)], MAC: text[len(text)-len(mac):], Machine: session.MachineOf(p.Entry)}
 }
 
 func (l *memos) keep(k boot.EntryKey, x *Memo) {

@@ -13,7 +13,7 @@ func (g *Gate) Sighting(c Caller, a Answer, now time.Time) (session.Sighting, bo
 		return session.Sighting{}, false
 	}
 	return session.Sighting{
-		Kind: session.SawScript, At: now, Reason: a.Reason, GrantID: c.GrantID(), Message: a.Message, Live: a.Answer == boot.AnswerLive,
+		Machine: c.Memo.Machine, Kind: session.SawScript, At: now, Reason: a.Reason, GrantID: c.GrantID(), Message: a.Message, Live: a.Answer == boot.AnswerLive,
 		Disk: a.Answer == boot.AnswerLocalDisk, Silent: c.Plan.SilentInstaller, Exchange: c.Claims.Exchange(now).Began,
 	}, true
 }

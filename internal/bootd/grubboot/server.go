@@ -42,7 +42,7 @@ type Options struct {
 	Installer func(base string) string
 	// Decided is told of each decision about a configuration, and Reached where a machine's boot is. nil: nobody is.
 	Decided func(boot.Decision)
-	Reached func(p *boot.Plan, s boot.Stage, at time.Time)
+	Reached func(m session.Machine, s boot.Stage, at time.Time)
 	Now     func() time.Time
 	Logger  *slog.Logger
 }
@@ -248,6 +248,6 @@ var errNoAddress = fmt.Errorf("%w: it isn't known by which address of ours the m
 // reached says where a machine's boot is.
 func (s *Server) reached(c gate.Caller, stage boot.Stage) {
 	if s.o.Reached != nil {
-		s.o.Reached(c.Plan, stage, s.o.Now())
+		s.o.Reached(c.Memo.Machine, stage, s.o.Now())
 	}
 }

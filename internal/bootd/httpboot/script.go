@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -160,10 +161,26 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 // Values of a script's header, which nobody changes.
 var plainText, noStore = []string{"text/plain; charset=utf-8"}, []string{"no-store"} //nolint:gochecknoglobals // Each script takes no memory for them.
 
+// lengths of scripts, as their headers say them. Nobody changes one.
+var lengths = sync.OnceValue(func() [][]string { //nolint:gochecknoglobals // As above.
+	all := make([][]string, maxKept+1)
+	for n := range all {
+		all[n] = []string{strconv.Itoa(n)}
+	}
+	return all
+})
+
+func lengthOf(n int) []string {
+	if n > maxKept {
+		return []string{strconv.Itoa(n)}
+	}
+	return lengths()[n]
+}
+
 // serveScript answers GET and HEAD. A script is whole or not at all: each is made anew, so that a Range of it means nothing.
 func serveScript(w http.ResponseWriter, r *http.Request, x script) {
 	h := w.Header()
-	h["Content-Type"], h["Cache-Control"], h["Content-Length"] = plainText, noStore, []string{strconv.Itoa(x.Len())}
+	h["Content-Type"], h["Cache-Control"], h["Content-Length"] = plainText, noStore, lengthOf(x.Len())
 	if r.Method != http.MethodHead {
 		x.send(w)
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -61,7 +62,7 @@ type Options struct {
 	Decided func(boot.Decision)
 	Served  func(route string, status int)
 	// Reached is told where a machine's boot is, and Took of each request: how many bytes went out, and how long it took. nil: nobody is.
-	Reached func(p *boot.Plan, s boot.Stage, at time.Time)
+	Reached func(m session.Machine, s boot.Stage, at time.Time)
 	Took    func(route string, bytes int64, took time.Duration)
 	Now     func() time.Time
 	Logger  *slog.Logger
@@ -75,10 +76,14 @@ type Server struct {
 	anyToken string
 	// lastMade is what the text before rests on.
 	lastMade atomic.Pointer[made]
+	// recorders are free for scripts: nobody keeps one of those.
+	recorders sync.Pool
 }
 
 // New makes a server.
-func New(o Options) *Server { return &Server{o: o, anyToken: anyToken()} }
+func New(o Options) *Server {
+	return &Server{o: o, anyToken: anyToken(), recorders: sync.Pool{New: func() any { return &recorder{} }}}
+}
 
 const (
 	headerTimeout = 10 * time.Second
@@ -134,7 +139,12 @@ func (s *Server) scripted(w http.ResponseWriter, r *http.Request) bool {
 	if !ok {
 		return false
 	}
-	rec := &recorder{ResponseWriter: w}
+	rec, _ := s.recorders.Get().(*recorder)
+	rec.ResponseWriter = w
+	defer func() {
+		*rec = recorder{}
+		s.recorders.Put(rec)
+	}()
 	defer s.watch(rec, r, routeScript, time.Now())
 	s.script(rec, r, token)
 	return true

@@ -45,7 +45,7 @@ func (s *Server) reached(c gate.Caller, stage boot.Stage) { s.reachedAt(c, stage
 // reachedAt is reached for who knows what time it is.
 func (s *Server) reachedAt(c gate.Caller, stage boot.Stage, now time.Time) {
 	if s.o.Reached != nil {
-		s.o.Reached(c.Plan, stage, now)
+		s.o.Reached(c.Memo.Machine, stage, now)
 	}
 }
 

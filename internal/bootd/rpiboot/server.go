@@ -43,7 +43,7 @@ type Options struct {
 	Installer func(base string) string
 	// Decided is told of each decision, and Reached where a machine's boot is. nil: nobody is.
 	Decided func(boot.Decision)
-	Reached func(p *boot.Plan, s boot.Stage, at time.Time)
+	Reached func(m session.Machine, s boot.Stage, at time.Time)
 	Now     func() time.Time
 	Logger  *slog.Logger
 }
@@ -239,6 +239,6 @@ func (s *Server) kernel(ctx context.Context, b *started, c gate.Caller, f rpi.Fi
 // reached says where a machine's boot is.
 func (s *Server) reached(c gate.Caller, stage boot.Stage) {
 	if s.o.Reached != nil {
-		s.o.Reached(c.Plan, stage, s.o.Now())
+		s.o.Reached(c.Memo.Machine, stage, s.o.Now())
 	}
 }

@@ -8,20 +8,23 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
+// looping is the machine of these tests.
+const looping Machine = 1
+
 // TestLoops: a machine that's sent somewhere and comes back, or comes to no script at all, is counted, and said at the tenth time.
 func TestLoops(t *testing.T) {
-	disk := func(l *Loops, at time.Time) { l.Told(web, LeadsToDisk, at) }
-	live := func(l *Loops, at time.Time) { l.Told(web, LeadsToLive, at) }
-	held := func(l *Loops, _ time.Time) { l.Asked(web) }
-	runs := func(l *Loops, at time.Time) { live(l, at); l.Runs(web) }
-	loaded := func(l *Loops, _ time.Time) { l.Loaded(web) }
+	disk := func(l *Trails, at time.Time) { l.Told(looping, LeadsToDisk, at) }
+	live := func(l *Trails, at time.Time) { l.Told(looping, LeadsToLive, at) }
+	held := func(l *Trails, _ time.Time) { l.Asked(looping) }
+	runs := func(l *Trails, at time.Time) { live(l, at); l.Runs(looping) }
+	loaded := func(l *Trails, _ time.Time) { l.Loaded(looping) }
 	cases := map[string]struct {
 		reason string
 		every  time.Duration // from one boot to the next
 		boots  int
-		boot   func(l *Loops, at time.Time) // what comes of one; nil: nothing
-		others bool                         // Its script may be another bootd's.
-		runs   int                          // A system is seen after that boot.
+		boot   func(l *Trails, at time.Time) // what comes of one; nil: nothing
+		others bool                          // Its script may be another bootd's.
+		runs   int                           // A system is seen after that boot.
 		says   int
 		lead   Lead
 	}{
@@ -44,16 +47,16 @@ func TestLoops(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			l, now, says := NewLoops(), time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC), 0
+			l, now, says := NewTrails(), time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC), 0
 			for i := range tc.boots {
 				if tc.boot != nil {
 					tc.boot(l, now)
 				}
 				now = now.Add(tc.every)
 				if i > 0 && i == tc.runs {
-					l.Runs(web)
+					l.Runs(looping)
 				}
-				lead, n, say := l.Began(web, Way{}, func() bool { return !tc.others }, now)
+				lead, n, say := l.Began(looping, Way{}, func() bool { return !tc.others }, now)
 				if !say {
 					continue
 				}
@@ -87,19 +90,19 @@ func TestLoopsCountBoots(t *testing.T) {
 		"EachDisk": {"each of them leads to the next", func(int) bool { return true }, LeadsToDisk, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, now, said := NewLoops(), time.Unix(1, 0), 0
+			l, now, said := NewTrails(), time.Unix(1, 0), 0
 			for i := range 2 * loopReturns {
 				for nic := range nics {
 					now = now.Add(5 * time.Second)
 					w := Way{MAC: boot.MAC(strconv.Itoa(nic)), Firmware: boot.Firmware{Kind: boot.FirmwareUEFI}}
-					if lead, n, say := l.Began(web, w, func() bool { return true }, now); say {
+					if lead, n, say := l.Began(looping, w, func() bool { return true }, now); say {
 						said++
 						if first := i + min(1, tc.counts); lead != tc.lead || n != loopReturns || nic != tc.counts || first != loopReturns {
 							t.Errorf("boot %d, NIC %d: %d times, to %d", i, nic, n, lead)
 						}
 					}
 					if tc.told(nic) {
-						l.Told(web, tc.lead, now)
+						l.Told(looping, tc.lead, now)
 					}
 				}
 			}
@@ -112,34 +115,34 @@ func TestLoopsCountBoots(t *testing.T) {
 
 // TestLoopsOfAnotherMode: what a machine came back from before it was to boot something else counts no more.
 func TestLoopsOfAnotherMode(t *testing.T) {
-	l, now := NewLoops(), time.Unix(1, 0)
+	l, now := NewTrails(), time.Unix(1, 0)
 	for range loopReturns - 1 {
-		l.Told(web, LeadsToDisk, now)
-		l.Began(web, Way{}, func() bool { return true }, now)
+		l.Told(looping, LeadsToDisk, now)
+		l.Began(looping, Way{}, func() bool { return true }, now)
 	}
-	l.Told(web, LeadsToLive, now)
-	if _, n, _ := l.Began(web, Way{}, func() bool { return true }, now); n != 1 {
+	l.Told(looping, LeadsToLive, now)
+	if _, n, _ := l.Began(looping, Way{}, func() bool { return true }, now); n != 1 {
 		t.Errorf("another mode counts on at %d", n)
 	}
 }
 
 // TestLoopsAreSaidOnceAnHour: also where a system ran for a while in between.
 func TestLoopsAreSaidOnceAnHour(t *testing.T) {
-	for name, rests := range map[string]func(*Loops) time.Duration{
-		"Slow": func(*Loops) time.Duration { return soonAfter + 2*time.Second },
-		"Runs": func(l *Loops) time.Duration { l.Runs(web); return 0 },
+	for name, rests := range map[string]func(*Trails) time.Duration{
+		"Slow": func(*Trails) time.Duration { return soonAfter + 2*time.Second },
+		"Runs": func(l *Trails) time.Duration { l.Runs(looping); return 0 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, now, said := NewLoops(), time.Unix(1, 0), 0
+			l, now, said := NewTrails(), time.Unix(1, 0), 0
 			for end := now.Add(loopWindow - time.Minute); now.Before(end); now = now.Add(rests(l)) {
 				for range loopReturns + 1 {
-					l.Told(web, LeadsToDisk, now)
+					l.Told(looping, LeadsToDisk, now)
 					now = now.Add(5 * time.Second)
-					if _, _, say := l.Began(web, Way{}, func() bool { return true }, now); say {
+					if _, _, say := l.Began(looping, Way{}, func() bool { return true }, now); say {
 						said++
 					}
 				}
-				l.Told(web, LeadsToDisk, now)
+				l.Told(looping, LeadsToDisk, now)
 			}
 			if said != 1 {
 				t.Errorf("said %d times within an hour", said)
@@ -150,10 +153,10 @@ func TestLoopsAreSaidOnceAnHour(t *testing.T) {
 
 // TestLoopsForget: of a machine that has come to its script, and to nothing that it may come back from, nothing is kept.
 func TestLoopsForget(t *testing.T) {
-	l := NewLoops()
-	l.Began(web, Way{}, func() bool { return true }, time.Unix(1, 0))
-	l.Loaded(web)
-	l.Asked(web)
+	l := NewTrails()
+	l.Began(looping, Way{}, func() bool { return true }, time.Unix(1, 0))
+	l.Loaded(looping)
+	l.Asked(looping)
 	if len(l.of) > 0 {
 		t.Error(l.of)
 	}
@@ -161,12 +164,12 @@ func TestLoopsForget(t *testing.T) {
 
 // TestLoopsAreBounded: whatever comes by, so many are remembered.
 func TestLoopsAreBounded(t *testing.T) {
-	l := NewLoops()
-	for i := range maxLoops + 9 {
-		l.Told(boot.Name{Name: strconv.Itoa(i)}, LeadsToDisk, time.Unix(1, 0))
-		l.Began(boot.Name{Name: "b" + strconv.Itoa(i)}, Way{}, func() bool { return true }, time.Unix(1, 0))
+	l := NewTrails()
+	for i := range maxTrails + 9 {
+		l.Told(MachineOf(boot.Name{Name: strconv.Itoa(i)}), LeadsToDisk, time.Unix(1, 0))
+		l.Began(MachineOf(boot.Name{Name: "b" + strconv.Itoa(i)}), Way{}, func() bool { return true }, time.Unix(1, 0))
 	}
-	if len(l.of) > maxLoops {
+	if len(l.of) > maxTrails {
 		t.Error(len(l.of))
 	}
 }

@@ -34,8 +34,10 @@ const (
 
 // A Sighting of a machine by one of bootd's listeners.
 type Sighting struct {
-	Kind Kind
-	At   time.Time
+	// Machine that was seen; 0: it's to be looked up by its name.
+	Machine Machine
+	Kind    Kind
+	At      time.Time
 	// Reason of the answer to a script request, and GrantID of the grant that it was decided on; "" where there was none.
 	Reason, GrantID string
 	// Message of a report.

@@ -1,14 +1,13 @@
-package bootd
+package session
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
-func TestStages(t *testing.T) {
+func TestReached(t *testing.T) {
 	type step struct {
 		stage boot.Stage
 		at    time.Duration // since the beginning
@@ -33,20 +32,13 @@ func TestStages(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			s, begin := newStages(), time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
+			l, begin := NewTrails(), time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
 			for i, x := range tc.steps {
-				took, ok := s.reach("entry", x.stage, begin.Add(x.at))
+				took, ok := l.Reached(1, x.stage, begin.Add(x.at))
 				if ok != (x.took >= 0) || ok && took != x.took {
 					t.Errorf("%s: step %d, %s: %s, %v", tc.reason, i, x.stage, took, ok)
 				}
 			}
 		})
-	}
-	s := newStages()
-	for i := range 3 * maxStages {
-		s.reach(fmt.Sprint(i), boot.StageDHCP, time.Now())
-	}
-	if len(s.of) > maxStages {
-		t.Errorf("%d machines are remembered", len(s.of))
 	}
 }
