@@ -259,6 +259,7 @@ func (n Noted) Ref() Ref {
 func (s *State) Noted(k EntryKey) (Noted, bool) {
 	if i, ok := s.register.byEntry[k]; ok {
 		x := s.plans.made(int(i))
+		x.near()
 		return Noted{&x.Plan, &x.note, s.plans, int(i)}, true
 	}
 	if s.late != nil {

@@ -65,6 +65,21 @@ func (s *Server) render(c gate.Caller, in ipxe.Input) (script, error) {
 	return script{t, token}, nil
 }
 
+// near looks at each line of a caches' (64 octets) of a machine's text, all at once, while its token is being made: otherwise it's waited for afterwards.
+//
+//go:noinline
+func near(c gate.Caller) (sum byte) {
+	t, ok := c.Memo.Text.Load().(*text)
+	if !ok || c.Memo.Entry == "" {
+		return 0
+	}
+	sum = c.Memo.Entry[0]
+	for i := 0; i < len(t.text); i += 64 {
+		sum ^= t.text[i]
+	}
+	return sum
+}
+
 // shared gives what machines' texts rest on in one piece of memory for many of them.
 func (s *Server) shared(of made) *made {
 	if last := s.lastMade.Load(); last != nil && *last == of {

@@ -59,6 +59,7 @@ func (s *Server) script(w http.ResponseWriter, r *http.Request, token string) {
 		s.static(w, r)
 		return
 	}
+	near(c)
 	fw, held := ipxe.AskedBy(r.URL.RawQuery)
 	local := localOf(r)
 	a, text, err := s.decide(r.Context(), c, fw, s.baseAt(r, local), local.Addr().Is6(), r.URL, r.Method == http.MethodGet)

@@ -32,7 +32,7 @@ const (
 	writePatience = time.Minute
 	// piece of a file that the kernel sends by itself, under one deadline: little enough that ten thousand machines behind one
 	// link of 1 Gb/s each get theirs in time. None begins anew where it was cut off.
-	piece = 128 << 10
+	piece = 256 << 10
 )
 
 // steady bounds each write instead of all of them: an image may take an hour, a machine that takes
