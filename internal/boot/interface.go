@@ -37,7 +37,7 @@ type Interface struct {
 }
 
 // Ports are the MACs of what a machine's system has its network on.
-func (p Plan) Ports() []MAC {
+func (p *Plan) Ports() []MAC {
 	if p.Network.Interface != nil && len(p.Network.Interface.MACs) > 0 {
 		return p.Network.Interface.MACs
 	}

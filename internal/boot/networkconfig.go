@@ -18,7 +18,7 @@ var networkPlace = regexp.MustCompile(`\{\{\s*\.([A-Za-z0-9]+)\s*\}\}`)
 
 // NetworkValues are what a network config may say as {{ .name }}: the machine's place on its segment, as DHCP would say it. What isn't
 // known is "". Of a machine with an address of each family the names are those of IPv4; those that end with 6 are of IPv6 in any case.
-func (p Plan) NetworkValues() map[string]string {
+func (p *Plan) NetworkValues() map[string]string {
 	n := p.Network
 	values := map[string]string{"mtu": "", "domain": n.Domain, "hostname": p.Hostname}
 	Place{n.Address, n.Gateway, n.DNS, n.NTP}.values(values, "")

@@ -100,7 +100,7 @@ func TestBothAddresses(t *testing.T) {
 // TestNetworkValues: names of before mean what they did; those of IPv6 are IPv6's, whatever else there is.
 func TestNetworkValues(t *testing.T) {
 	said := func(addresses ...string) string {
-		v := Plan{Network: places().Told(prefixes(addresses...))}.NetworkValues()
+		v := (&Plan{Network: places().Told(prefixes(addresses...))}).NetworkValues()
 		return v["address"] + " " + v["gateway"] + " " + v["dns"] + " " + v["ntp"] + " | " + v["address6"] + " " + v["ip6"] + " " + v["prefixLength6"] + " " + v["gateway6"] + " " + v["dns6"] + " " + v["ntp6"]
 	}
 	const four, six = "10.77.0.11/24 10.77.0.1 10.77.0.2 10.77.0.4 | ", "fd00:77::11/64 fd00:77::11 64 fd00:77::1 fd00:77::53 fd00:77::123"

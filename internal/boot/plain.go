@@ -32,6 +32,6 @@ func (s *State) Newest() time.Time {
 }
 
 // Plain says whether a plan asks for no install, was never installed and is given no Secret.
-func (p Plan) Plain() bool {
+func (p *Plan) Plain() bool {
 	return p.InstallGeneration == 0 && p.InstalledGeneration == 0 && p.UserDataSecret == "" && p.UserDataDigest == ""
 }

@@ -178,7 +178,7 @@ type Plan struct {
 }
 
 // For gives the files for an architecture.
-func (p Plan) For(a Arch) (Artifacts, bool) {
+func (p *Plan) For(a Arch) (Artifacts, bool) {
 	for _, f := range p.Artifacts {
 		if f.Arch == a {
 			return f, true
@@ -188,7 +188,7 @@ func (p Plan) For(a Arch) (Artifacts, bool) {
 }
 
 // File gives a kernel or an initrd of the plan by its digest, and says whether it's a kernel; false: the plan has no such file.
-func (p Plan) File(digest string) (a Artifact, kernel, ok bool) {
+func (p *Plan) File(digest string) (a Artifact, kernel, ok bool) {
 	for _, f := range p.Artifacts {
 		if f.ISO != nil {
 			continue // It has no kernel, which isn't asked for by an empty name.
@@ -206,7 +206,7 @@ func (p Plan) File(digest string) (a Artifact, kernel, ok bool) {
 }
 
 // Stage is what a machine's firmware loads first, to be told an answer.
-func (p Plan) Stage(a Answer) FirstStage {
+func (p *Plan) Stage(a Answer) FirstStage {
 	if p.LocalBoot == LocalBootGrub && a == AnswerLocalDisk {
 		return FirstStageShim
 	}
@@ -215,14 +215,14 @@ func (p Plan) Stage(a Answer) FirstStage {
 
 // KernelDestroys says whether the plan's kernel, its ISO or its script writes the disk without asking again, so that serving
 // its script must consume the grant.
-func (p Plan) KernelDestroys() bool {
+func (p *Plan) KernelDestroys() bool {
 	return p.Mode == ModeInstall && (p.Method == MethodKernel || p.Method == MethodISO || p.Method == MethodScript)
 }
 
 // Digest of what would be done to which machine: sha256:…. The MACs aren't in it, since some BMCs list
 // them only once the machine is on, nor what changes no byte on its disk.
-func (p Plan) Digest() string {
-	d := p
+func (p *Plan) Digest() string {
+	d := *p
 	d.Entry, d.Bound, d.Since, d.MACs, d.ProfileDigest, d.UserDataSecret = Name{}, false, time.Time{}, nil, "", ""
 	d.InstallGeneration, d.InstalledGeneration, d.Otherwise, d.LocalBoot, d.FirstStage, d.InstallTimeout = 0, 0, "", "", "", 0
 	d.Port = nil

@@ -62,7 +62,7 @@ func TestKernelDestroys(t *testing.T) {
 		"Live":      {reason: "A live system writes no disk.", mode: ModeLive, method: MethodKernel},
 	}
 	for name, tc := range cases {
-		if got := (Plan{Mode: tc.mode, Method: tc.method}).KernelDestroys(); got != tc.want {
+		if got := (&Plan{Mode: tc.mode, Method: tc.method}).KernelDestroys(); got != tc.want {
 			t.Errorf("%s: %s\nKernelDestroys() = %t", name, tc.reason, got)
 		}
 	}

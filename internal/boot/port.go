@@ -101,10 +101,10 @@ func (p *Port) Marked(nonce string) bool { return p == nil || strings.HasSuffix(
 
 // PlacedAlone says that a plan's machine is known by its port, and by no MAC of its own. A port names a place and not a machine, so that nothing
 // is ever installed by such a plan.
-func (p Plan) PlacedAlone() bool { return p.Port != nil && len(p.MACs) == 0 }
+func (p *Plan) PlacedAlone() bool { return p.Port != nil && len(p.MACs) == 0 }
 
 // PlaceKey is what a plan's place is known by: its entry and its port. An entry that names another port is another place.
-func (p Plan) PlaceKey() string {
+func (p *Plan) PlaceKey() string {
 	if p.Port == nil {
 		return ""
 	}

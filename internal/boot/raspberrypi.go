@@ -40,7 +40,7 @@ func (r *RaspberryPi) open() *RaspberryPi {
 }
 
 // OnlyRaspberryPi says whether a plan has files for Raspberry Pis and none for what else says that it's a BIOS.
-func (p Plan) OnlyRaspberryPi() bool {
+func (p *Plan) OnlyRaspberryPi() bool {
 	pi := false
 	for i := range p.Artifacts {
 		if p.Artifacts[i].Arch == AMD64 {

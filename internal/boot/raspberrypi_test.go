@@ -5,7 +5,7 @@ import "testing"
 // TestRaspberryPiDigest: plans without files for one have the digests that they always had; with them each counts.
 func TestRaspberryPiDigest(t *testing.T) {
 	plan := func(r *RaspberryPi) string {
-		return Plan{Artifacts: []Artifacts{{Arch: ARM64, RaspberryPi: r}}}.Digest()
+		return (&Plan{Artifacts: []Artifacts{{Arch: ARM64, RaspberryPi: r}}}).Digest()
 	}
 	none := plan(nil)
 	if plan(&RaspberryPi{}) != none || plan(&RaspberryPi{Files: []NamedArtifact{}, Config: []string{}}) != none {
@@ -35,7 +35,7 @@ func TestOnlyRaspberryPi(t *testing.T) {
 		"Pi": {[]Artifacts{{Arch: ARM64, RaspberryPi: pi}}, true}, "Both": {[]Artifacts{{Arch: ARM64, RaspberryPi: pi}, {Arch: AMD64}}, false},
 		"ARM64": {[]Artifacts{{Arch: ARM64}}, false}, "None": {nil, false},
 	} {
-		if got := (Plan{Artifacts: tc.files}).OnlyRaspberryPi(); got != tc.want {
+		if got := (&Plan{Artifacts: tc.files}).OnlyRaspberryPi(); got != tc.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -27,11 +27,12 @@ func (r *Room) Clear() {
 }
 
 // Kept is the plan for who keeps it, whatever memory it's in. What it shares with other plans is shared.
-func (p Plan) Kept() *Plan {
-	p.MACs = slices.Clone(p.MACs)
+func (p *Plan) Kept() *Plan {
+	kept := *p
+	kept.MACs = slices.Clone(p.MACs)
 	if p.Network.Six != nil {
 		six := *p.Network.Six
-		p.Network.Six = &six
+		kept.Network.Six = &six
 	}
-	return &p
+	return &kept
 }

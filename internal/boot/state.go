@@ -83,7 +83,7 @@ type Advertisement struct {
 }
 
 // GivesAddresses says whether machines have the addresses that are planned for them from us.
-func (s Segment) GivesAddresses() bool {
+func (s *Segment) GivesAddresses() bool {
 	return s.Mode == SegmentAuthoritative || s.Mode == SegmentRelayOnly
 }
 
@@ -321,10 +321,23 @@ func (s *State) Len() int {
 
 // Segment gives a segment by name.
 func (s *State) Segment(n Name) (Segment, bool) {
-	for _, g := range s.Segments {
-		if g.Name == n {
-			return g, true
-		}
+	if g := s.segment(n); g != nil {
+		return *g, true
 	}
 	return Segment{}, false
+}
+
+// Elsewhere says whether another server gives the machines of a segment their addresses.
+func (s *State) Elsewhere(n Name) bool {
+	g := s.segment(n)
+	return g != nil && !g.GivesAddresses()
+}
+
+func (s *State) segment(n Name) *Segment {
+	for i := range s.Segments {
+		if g := &s.Segments[i]; g.Name == n {
+			return g
+		}
+	}
+	return nil
 }

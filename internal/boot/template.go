@@ -38,7 +38,7 @@ const (
 func ValueInitrd(n int) string { return "initrd" + strconv.Itoa(n) }
 
 // ScriptValues are what a script template may say as {{ .name }} of a machine, whatever loads it. What isn't known is "".
-func (p Plan) ScriptValues(a Arch) map[string]string {
+func (p *Plan) ScriptValues(a Arch) map[string]string {
 	v := p.NetworkValues()
 	for _, list := range []string{"dns", "ntp", "dns" + suffixSix, "ntp" + suffixSix} {
 		v[list] = strings.ReplaceAll(v[list], " ", "")
@@ -124,7 +124,7 @@ func shortened(name string) string {
 // CheckTemplates says what is wrong with a profile's templates, whatever machine boots it; "": nothing. It begins with the template's
 // field, line and column.
 func CheckTemplates(p Profile) string {
-	known := Plan{}.ScriptValues("")
+	known := (&Plan{}).ScriptValues("")
 	for n := range loaderValues(maxInitrds) {
 		known[n] = ""
 	}

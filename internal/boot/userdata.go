@@ -23,7 +23,7 @@ func AnsweredBy(format string) bool { return len(reservedFor(format).ours) > 0 }
 // AsksLater says whether what an install leaves on the disk may be the one that asks for its data, by its URL, once the install was reported: a
 // system of cloud-init's that a kernel or a script of somebody's own has put there. An installer of disk images writes the data onto
 // the disk itself, and one that is answered has no more questions.
-func (p Plan) AsksLater() bool { return p.Method != MethodDiskImage && !AnsweredBy(p.UserDataFormat) }
+func (p *Plan) AsksLater() bool { return p.Method != MethodDiskImage && !AnsweredBy(p.UserDataFormat) }
 
 // reserved are words that a profile may not put on its kernel's command line. Each is the name of a word, what stands before its "=";
 // one that ends with a dot or a slash stands for all that begin so.

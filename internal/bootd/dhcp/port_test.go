@@ -253,7 +253,7 @@ func TestPortOfAnotherServer(t *testing.T) {
 	if r := ask(byRelay, behind, asPXE(0), ofType(dhcpv4.MessageTypeRequest), addressOpt(50, testAddress.String()), addressOpt(54, "10.99.0.9")); r != SilentOtherServer {
 		t.Fatal(r)
 	}
-	if mac, held := h.Of(alone().PlaceKey(), testNow.Add(1000*time.Hour)); !held || mac != testMAC {
+	if mac, held := h.Of(new(alone()).PlaceKey(), testNow.Add(1000*time.Hour)); !held || mac != testMAC {
 		t.Errorf("%s holds the port", mac)
 	}
 }

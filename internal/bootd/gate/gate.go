@@ -79,7 +79,7 @@ func (g *Gate) Unwritten() bool { return g.unwritten.Load() }
 func New(o Options) *Gate {
 	return &Gate{
 		o: o, granted: granted{plans: map[boot.EntryKey]*boot.Plan{}}, memos: memos{now: map[boot.EntryKey]*Memo{}}, pace: paces{of: map[boot.EntryKey]*rate.Limiter{}},
-		reading: reading{of: map[boot.EntryKey]reader{}}, over: over{of: map[boot.EntryKey]string{}}, lately: lately{at: map[boot.Artifact]time.Time{}},
+		reading: reading{of: map[boot.EntryKey]reader{}}, over: over{of: map[boot.EntryKey]string{}}, lately: lately{at: map[load]time.Time{}},
 	}
 }
 

@@ -8,32 +8,47 @@ import (
 )
 
 const (
-	// still is for how long a file that was there counts as there, for machines that netboot each time: they all boot the same few, and
+	// still is for how long files that were there count as there, for machines that netboot each time: they all boot the same few, and
 	// each look at one is a call of the kernel. It's looked at again before it's sent.
 	still = 100 * time.Millisecond
-	// maxLately files are remembered.
+	// maxLately boots are remembered.
 	maxLately = 1024
 )
 
-// lately remembers which files were there a moment ago. No grant rests on it: an install looks anew.
+// lately remembers of which boots all files were there a moment ago. No grant rests on it: an install looks anew.
 type lately struct {
 	mu sync.Mutex
-	at map[boot.Artifact]time.Time
+	at map[load]time.Time
 }
 
-func (l *lately) there(a boot.Artifact, now time.Time) bool {
+// A load is what a firmware boots. Plans of one shape have the same.
+type load struct {
+	files *boot.Artifacts // nil: nothing
+	pi    bool
+}
+
+func loadOf(p *boot.Plan, fw boot.Firmware) load {
+	for i := range p.Artifacts {
+		if f := &p.Artifacts[i]; f.Arch == fw.Arch {
+			return load{f, fw.Kind == boot.FirmwareRaspberryPi}
+		}
+	}
+	return load{}
+}
+
+func (l *lately) there(x load, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at, ok := l.at[a]
+	at, ok := l.at[x]
 	past := now.Sub(at)
 	return ok && past >= 0 && past < still
 }
 
-func (l *lately) saw(a boot.Artifact, now time.Time) {
+func (l *lately) saw(x load, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.at) >= maxLately {
 		clear(l.at)
 	}
-	l.at[a] = now
+	l.at[x] = now
 }

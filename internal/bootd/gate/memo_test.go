@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -93,20 +94,28 @@ func TestMemosGoOn(t *testing.T) {
 }
 
 func TestLately(t *testing.T) {
-	l := lately{at: map[boot.Artifact]time.Time{}}
-	now, a := time.Now(), boot.Artifact{URL: "http://x/a", Digest: "sha256:a"}
-	l.saw(a, now)
+	l := lately{at: map[load]time.Time{}}
+	p := &boot.Plan{Artifacts: []boot.Artifacts{{Arch: boot.AMD64}, {Arch: boot.ARM64}}}
+	changed := &boot.Plan{Artifacts: slices.Clone(p.Artifacts)}
+	same := *p
+	now, a, pi := time.Now(), boot.Firmware{Kind: boot.FirmwareUEFI, Arch: boot.ARM64}, boot.Firmware{Kind: boot.FirmwareRaspberryPi, Arch: boot.ARM64}
+	x := loadOf(p, a)
+	l.saw(x, now)
 	cases := map[string]struct {
 		reason string
-		a      boot.Artifact
+		a      load
 		at     time.Time
 		want   bool
 	}{
-		"Now":    {reason: "it was there a moment ago", a: a, at: now, want: true},
-		"Soon":   {reason: "for a moment that counts", a: a, at: now.Add(still - 1), want: true},
-		"Later":  {reason: "not for longer", a: a, at: now.Add(still)},
-		"Before": {reason: "a clock that's put back makes no file be there", a: a, at: now.Add(-time.Hour)},
-		"Other":  {reason: "another file is another", a: boot.Artifact{URL: "http://x/a", Digest: "sha256:b"}, at: now},
+		"Now":    {reason: "it was there a moment ago", a: x, at: now, want: true},
+		"Soon":   {reason: "for a moment that counts", a: x, at: now.Add(still - 1), want: true},
+		"Later":  {reason: "not for longer", a: x, at: now.Add(still)},
+		"Before": {reason: "a clock that's put back makes no file be there", a: x, at: now.Add(-time.Hour)},
+		"Same":   {reason: "a plan of the same shape has the same files", a: loadOf(&same, a), at: now, want: true},
+		"Other":  {reason: "another plan's are others", a: loadOf(changed, a), at: now},
+		"Arch":   {reason: "so are those of another architecture", a: loadOf(p, boot.Firmware{Kind: boot.FirmwareUEFI, Arch: boot.AMD64}), at: now},
+		"Pi":     {reason: "a Raspberry Pi loads more", a: loadOf(p, pi), at: now},
+		"None":   {reason: "of nothing nothing was looked at", a: loadOf(p, boot.Firmware{}), at: now},
 	}
 	for name, tc := range cases {
 		if got := l.there(tc.a, tc.at); got != tc.want {
@@ -114,9 +123,9 @@ func TestLately(t *testing.T) {
 		}
 	}
 	for i := range 2 * maxLately {
-		l.saw(boot.Artifact{Digest: strconv.Itoa(i)}, now)
+		l.saw(load{pi: i%2 > 0, files: &boot.Artifacts{}}, now)
 	}
 	if len(l.at) > maxLately {
-		t.Errorf("%d files are remembered", len(l.at))
+		t.Errorf("%d boots are remembered", len(l.at))
 	}
 }

@@ -196,13 +196,11 @@ func (g *Gate) open(ctx context.Context, c Caller, t boot.Claims) error {
 }
 
 func (g *Gate) live(ctx context.Context, c Caller, fw boot.Firmware, now time.Time) Answer {
-	if !g.lateReady(c.Plan, fw, now) {
+	if x := loadOf(c.Plan, fw); !g.lately.there(x, now) {
 		if err := g.ready(ctx, c.Plan, fw); err != nil {
 			return unready(err)
 		}
-		for a := range needed(c.Plan, fw) {
-			g.lately.saw(a, now)
-		}
+		g.lately.saw(x, now)
 	}
 	id := c.Memo.live
 	token, err := g.mint(boot.Claims{
@@ -232,16 +230,6 @@ func (g *Gate) ready(ctx context.Context, p *boot.Plan, fw boot.Firmware) error 
 		}
 	}
 	return nil
-}
-
-// lateReady says whether all files of a boot were here a moment ago.
-func (g *Gate) lateReady(p *boot.Plan, fw boot.Firmware, now time.Time) bool {
-	for a := range needed(p, fw) {
-		if !g.lately.there(a, now) {
-			return false
-		}
-	}
-	return true
 }
 
 // needed are the files that a firmware boots. None waits for what it doesn't load.

@@ -189,11 +189,7 @@ func (s *Server) installer(base string) string {
 // proxied says whether another server gives the machine its address, which its kernel mustn't be told by us then.
 func (s *Server) proxied(p *boot.Plan) bool {
 	st := s.o.State()
-	if st == nil {
-		return false
-	}
-	g, ok := st.Segment(p.Network.Name)
-	return ok && !g.GivesAddresses()
+	return st != nil && st.Elsewhere(p.Network.Name)
 }
 
 // file opens a kernel or an initrd of the boot's own plan. It opens and consumes no grant. A kernel that destroys by itself is given to the

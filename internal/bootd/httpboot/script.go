@@ -133,11 +133,7 @@ func (s *Server) text(c gate.Caller, in ipxe.Input, base string, at *url.URL) (s
 // may have given to somebody else.
 func (s *Server) proxied(p *boot.Plan) bool {
 	st := s.o.State()
-	if st == nil {
-		return false
-	}
-	g, ok := st.Segment(p.Network.Name)
-	return ok && !g.GivesAddresses()
+	return st != nil && st.Elsewhere(p.Network.Name)
 }
 
 // sighted notes an answer.
