@@ -92,6 +92,9 @@ type Caller struct {
 	Session *boot.Session
 	// Memo of the plan.
 	Memo *Memo
+
+	// at is when the token was read; zero: that isn't known.
+	at time.Time
 }
 
 // Caller reads a token. Who has none that's good is told no word why.
@@ -100,7 +103,8 @@ func (g *Gate) Caller(token string, kind boot.TokenKind) (Caller, bool) {
 	if st == nil {
 		return Caller{}, false
 	}
-	t, err := boot.Verify(g.o.Keys(), token, g.o.Now())
+	now := g.o.Now()
+	t, err := boot.Verify(g.o.Keys(), token, now)
 	if err != nil || t.Kind != kind {
 		return Caller{}, false
 	}
@@ -108,7 +112,7 @@ func (g *Gate) Caller(token string, kind boot.TokenKind) (Caller, bool) {
 	if !ok {
 		return Caller{}, false
 	}
-	c := Caller{Claims: t, Plan: p.Plan, Memo: g.memos.beside(t.Entry, p)}
+	c := Caller{Claims: t, Plan: p.Plan, Memo: g.memos.beside(t.Entry, p), at: now}
 	if x, ok := st.Sessions[p.EntryUID]; ok {
 		session := x // Whoever has none takes no memory for it.
 		c.Session = &session

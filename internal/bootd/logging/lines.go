@@ -34,7 +34,7 @@ type Handler struct {
 
 // Handle writes a line. One that's more than information is written before it returns, with all that waited.
 func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
-	if h.bare && h.lines.plain(r) {
+	if h.bare && h.lines.plain(&r) {
 		if r.Level >= slog.LevelWarn {
 			h.Flush()
 		}
@@ -111,7 +111,7 @@ func (l *lines) flush() {
 
 // plain writes a record of short, printable texts, as those of a decision are, by the same bytes as slog.JSONHandler and in a quarter of
 // its time; false: it's another one.
-func (l *lines) plain(r slog.Record) bool {
+func (l *lines) plain(r *slog.Record) bool {
 	if r.Level != slog.LevelInfo || r.Time.IsZero() || !printable(r.Message) {
 		return false
 	}

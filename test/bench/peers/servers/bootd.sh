@@ -26,8 +26,9 @@ lived() {
   done
   kill $!; wait $! || true
 }
+# Like its peers (quiet-dhcp, quiet-tftp, access_log off, severity ERROR) it doesn't write a line for each answer.
 sut_cmd() {
-  echo "$PROGRAMS/bootd --name=bench --source=dir:$D/entries --state-dir=$D/state --dhcp=$SIP:67 --tftp=$SIP:69 --http=$SIP:8080 --health-listen= --tftp-dir=$D/first"
+  echo "$PROGRAMS/bootd --log-level=warn --name=bench --source=dir:$D/entries --state-dir=$D/state --dhcp=$SIP:67 --tftp=$SIP:69 --http=$SIP:8080 --health-listen= --tftp-dir=$D/first"
 }
 # A file that is being written isn't one of its yet.
 sut_add() { echo "$1,$2" | awk -F, -f $SERVERS/entries.awk > $D/entries/.$1 && mv $D/entries/.$1 $D/entries/$1.json; }
