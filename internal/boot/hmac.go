@@ -33,7 +33,7 @@ type hmacKey struct {
 	free  sync.Pool
 }
 
-// maxKeys are at hand: a bootd has one, and another for a while after that was changed.
+// maxKeys are at hand: a bootd has two, this week's and the one before.
 const maxKeys = 4
 
 var (

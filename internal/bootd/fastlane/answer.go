@@ -18,8 +18,6 @@ type answer struct {
 	status int
 	body   []byte
 	file   file
-	// at is when its header was made; zero: it has another date.
-	at time.Time
 }
 
 // A file of an answer is on its way once its header is out.
@@ -115,7 +113,6 @@ func (w *answer) send(out []byte) ([]byte, bool) {
 	// come in a row.
 	runtime.Gosched()
 	_, err := w.lane.c.Write(out)
-	w.lane.now = w.at
 	return out, err == nil && goesOn
 }
 
@@ -137,8 +134,7 @@ func (w *answer) head(out []byte) (_ []byte, goesOn bool) {
 	out = append(append(append(out, ' '), http.StatusText(w.status)...), crlf...)
 	out = appendHeader(out, h, usually)
 	if !has("Date") {
-		w.at = time.Now()
-		out = appendLine(out, "Date", v.of.clock.date(w.at))
+		out = appendLine(out, "Date", v.of.clock.date(time.Now()))
 	}
 	if bodied(w.status) && !has(contentLength) {
 		out = appendLine(out, contentLength, strconv.Itoa(len(w.body)))

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -273,5 +274,36 @@ func TestContextServesOn(t *testing.T) {
 				t.Errorf("%s: the next one has ended: %v", tc.reason, now.Err())
 			}
 		})
+	}
+}
+
+// TestNobodyLooksOn: whoever asks of a context while its request ends doesn't read from the connection afterwards.
+func TestNobodyLooksOn(t *testing.T) {
+	l := loopback(t)
+	v := &lane{c: dial(t, l), where: t.Context()}
+	for n := range 4000 {
+		p := &presence{}
+		p.begin(v)
+		_ = p.Err()
+		var asked sync.WaitGroup
+		begin := make(chan struct{})
+		asked.Go(func() {
+			<-begin
+			p.Done()
+		})
+		close(begin)
+		for range n % 64 {
+			_ = p.Value(nil)
+		}
+		p.end()
+		asked.Wait()
+		if p.looked == nil {
+			continue
+		}
+		select {
+		case <-p.looked:
+		default:
+			t.Fatal("somebody still looks")
+		}
 	}
 }

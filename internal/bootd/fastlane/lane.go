@@ -17,8 +17,8 @@ const most = 2 << 10
 type lane struct {
 	of *Listener
 	c  net.Conn
-	// until is the deadline of reading, and now when an answer was sent just before; zero: it isn't known.
-	until, now time.Time
+	// until is the deadline of reading; zero: it isn't known.
+	until time.Time
 	// where has our end's address, as net/http says it to handlers, and remote is the other end's.
 	where  context.Context //nolint:containedctx // The part of each request's that stays.
 	remote string
@@ -67,10 +67,7 @@ func (v *lane) next(silent time.Duration) (over []byte, ok bool) {
 
 // wait gives the client so long to say something. A deadline that is as good isn't moved: that costs as much as reading.
 func (v *lane) wait(silent time.Duration) {
-	now := v.now
-	if v.now = (time.Time{}); now.IsZero() {
-		now = time.Now()
-	}
+	now := time.Now()
 	if left := v.until.Sub(now); left <= silent && left > silent-silent/64 {
 		return
 	}

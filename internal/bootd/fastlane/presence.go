@@ -81,14 +81,15 @@ func (p *presence) look() {
 func (p *presence) end() (asked bool) {
 	p.mu.Lock()
 	v, looked, known := p.lane, p.looked, p.known
-	if !known {
+	if known {
+		p.canceled() // From here on nobody begins to look.
+	} else {
 		p.Context, p.lane = context.Background(), nil
 	}
 	p.mu.Unlock()
 	if !known {
 		return false
 	}
-	p.cancel()
 	if looked != nil {
 		_ = v.c.SetReadDeadline(past())
 		<-looked
@@ -100,6 +101,11 @@ func (p *presence) end() (asked bool) {
 func (p *presence) cancel() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.canceled()
+}
+
+// canceled is cancel for who holds the lock.
+func (p *presence) canceled() {
 	if p.err != nil {
 		return
 	}

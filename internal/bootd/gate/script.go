@@ -67,7 +67,10 @@ func Hold(reason string) Answer {
 // this returns. render tries whether the answer can be told at all, before anything is opened for it. Without commit, as for a HEAD,
 // all is decided alike, but nothing is opened or used.
 func (g *Gate) Script(ctx context.Context, c Caller, fw boot.Firmware, commit bool, render func(Answer) error) Answer {
-	f := boot.Facts{Now: g.o.Now(), Plan: c.Plan, Session: c.Session, Arch: fw.Arch}
+	f := boot.Facts{Now: c.at, Plan: c.Plan, Session: c.Session, Arch: fw.Arch}
+	if f.Now.IsZero() {
+		f.Now = g.o.Now()
+	}
 	if !c.Live() { // What netboots each time rests on neither.
 		f.Log, f.Synced = g.o.Sessions.Logged(c.Plan.EntryUID, c.Plan.HostUID), g.o.Synced(c.Plan)
 		f.Skewed = g.o.Skewed != nil && g.o.Skewed()

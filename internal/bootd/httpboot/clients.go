@@ -48,21 +48,25 @@ func (l *clients) Accept() (net.Conn, error) {
 			return nil, err //nolint:wrapcheck // The listener's own words.
 		}
 		a := remote(c)
-		if l.take(a) {
-			holdLittle(c)
+		if others, ok := l.take(a); ok {
+			holdLittle(c, others)
 			return &counted{Conn: c, release: sync.OnceFunc(func() { l.release(a); <-l.places })}, nil
 		}
 		_ = c.Close()
 	}
 }
 
-// unsent is what the kernel holds of an answer, at most, beside what is on its way. With a quarter of it a fast client sleeps between two pieces, and to
-// wake it each time takes half of what sending does; with four times as much what is on its way is in no cache any more.
-const unsent = 512 << 10
+const (
+	// unsent is what the kernel holds of an answer, at most, beside what is on its way: of a whole hall it's a good part of what a host has for TCP.
+	unsent = 128 << 10
+	// unsentOfFew is that of the first few connections. With less a fast client sleeps between two pieces, and to wake it each time takes half of what
+	// sending does; with four times as much what is on its way is in no cache any more.
+	unsentOfFew, few = 512 << 10, 256
+)
 
 // holdLittle has the kernel take the next of an answer as soon as little of it is left to send. Otherwise it takes megabytes, and then
 // nothing until a third of them is gone: to a slow machine that's many minutes, in which it looks as if it took nothing.
-func holdLittle(c net.Conn) {
+func holdLittle(c net.Conn, others int) {
 	s, ok := c.(syscall.Conn)
 	if !ok {
 		return
@@ -71,8 +75,12 @@ func holdLittle(c net.Conn) {
 	if err != nil {
 		return
 	}
+	little := unsent
+	if others < few {
+		little = unsentOfFew
+	}
 	_ = rc.Control(func(fd uintptr) {
-		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsent)
+		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, little)
 	})
 }
 
@@ -90,15 +98,16 @@ func remote(c net.Conn) netip.Addr {
 	return a.AddrPort().Addr().Unmap()
 }
 
-func (l *clients) take(a netip.Addr) bool {
+// take a place for a client, beside others that are taken; false: it has too many.
+func (l *clients) take(a netip.Addr) (others int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if 4*l.all >= 3*cap(l.places) && l.open[a] >= l.most {
-		return false
+		return l.all, false
 	}
 	l.open[a]++
 	l.all++
-	return true
+	return l.all - 1, true
 }
 
 func (l *clients) release(a netip.Addr) {

@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestManyBehindOneAddress: while there's room, nobody counts who is behind an address.
@@ -31,8 +33,43 @@ func TestManyBehindOneAddress(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = got.Close() })
 	}
-	if l.take(netip.MustParseAddr("127.0.0.1")) || !l.take(netip.MustParseAddr("127.0.0.2")) {
+	_, same := l.take(netip.MustParseAddr("127.0.0.1"))
+	if others, other := l.take(netip.MustParseAddr("127.0.0.2")); same || !other || others != 6 {
 		t.Error("once three quarters are taken each client has its share")
+	}
+}
+
+// TestHoldLittle: of a whole hall the kernel holds less of each than of a few.
+func TestHoldLittle(t *testing.T) {
+	inner, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = inner.Close() })
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", inner.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	for name, tc := range map[string]struct {
+		reason       string
+		others, want int
+	}{
+		"First": {"a client that's fast doesn't sleep between two pieces", 0, unsentOfFew},
+		"Few":   {"nor does one of some", few - 1, unsentOfFew},
+		"Hall":  {"each takes of what the host has", few, unsent},
+	} {
+		holdLittle(c, tc.others)
+		tcp, _ := c.(*net.TCPConn)
+		rc, err := tcp.SyscallConn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got int
+		_ = rc.Control(func(fd uintptr) { got, err = unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT) })
+		if err != nil || got != tc.want {
+			t.Errorf("%s: %s: %d, %v", name, tc.reason, got, err)
+		}
 	}
 }
 

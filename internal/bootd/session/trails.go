@@ -39,10 +39,10 @@ type trail struct {
 	stage reached
 }
 
-// reached is the last stage of a boot, and when that was, in nanoseconds since 1970. Of none the number is 0.
+// reached is the last stage of a boot, and when that was, counted from the first moment of Trails. Of none the number is 0.
 type reached struct {
 	number int8
-	at     int64
+	at     time.Duration
 }
 
 // NewTrails know nobody yet.
@@ -54,11 +54,11 @@ func (l *Trails) Reached(m Machine, stage boot.Stage, at time.Time) (took time.D
 	defer l.mu.Unlock()
 	was := l.of[m]
 	x := was
-	if stage == boot.StageScript || stage == boot.StageKernel { // A Raspberry Pi comes to no script.
+	if stage == boot.StageScript || stage == boot.StageKernel { // Whoever's kernel runs had its script; a Raspberry Pi comes to none.
 		x.found()
 	}
-	before, now := was.stage, reached{number(stage), at.UnixNano()}
-	took = time.Duration(now.at - before.at)
+	before, now := was.stage, reached{number(stage), at.Sub(l.first(at))}
+	took = now.at - before.at
 	fresh := before.number == 0 || stage == boot.StageDHCP || took < 0 || took > OneBoot
 	if fresh || now.number > before.number {
 		x.stage, ok = now, !fresh
@@ -99,8 +99,13 @@ func (l *Trails) keep(m Machine, was, x trail) {
 
 // moment of a time.
 func (l *Trails) moment(at time.Time) moment {
+	return moment(1 + max(0, at.Sub(l.first(at))/time.Second)) //nolint:gosec // It's good for a century.
+}
+
+// first is what moments are counted from: the first of them.
+func (l *Trails) first(at time.Time) time.Time {
 	if l.since.IsZero() {
 		l.since = at
 	}
-	return moment(1 + max(0, at.Sub(l.since)/time.Second)) //nolint:gosec // It's good for a century.
+	return l.since
 }
