@@ -30,7 +30,7 @@ type made struct {
 	// note is who asks' own. It's found with the plan's first words: of ten thousand machines nothing is in a cache.
 	note atomic.Value
 
-	Plan
+	Plan //nolint:embeddedstructfieldcheck // As above.
 
 	mac [1]MAC
 }

@@ -83,8 +83,10 @@ type Advertisement struct {
 }
 
 // GivesAddresses says whether machines have the addresses that are planned for them from us.
-func (s *Segment) GivesAddresses() bool {
-	return s.Mode == SegmentAuthoritative || s.Mode == SegmentRelayOnly
+func (s Segment) GivesAddresses() bool { return s.Mode.givesAddresses() }
+
+func (m SegmentMode) givesAddresses() bool {
+	return m == SegmentAuthoritative || m == SegmentRelayOnly
 }
 
 // Contains says whether an address is of the segment.
@@ -330,7 +332,7 @@ func (s *State) Segment(n Name) (Segment, bool) {
 // Elsewhere says whether another server gives the machines of a segment their addresses.
 func (s *State) Elsewhere(n Name) bool {
 	g := s.segment(n)
-	return g != nil && !g.GivesAddresses()
+	return g != nil && !g.Mode.givesAddresses()
 }
 
 func (s *State) segment(n Name) *Segment {

@@ -115,7 +115,7 @@ func TestLately(t *testing.T) {
 		"Other":  {reason: "another plan's are others", a: loadOf(changed, a), at: now},
 		"Arch":   {reason: "so are those of another architecture", a: loadOf(p, boot.Firmware{Kind: boot.FirmwareUEFI, Arch: boot.AMD64}), at: now},
 		"Pi":     {reason: "a Raspberry Pi loads more", a: loadOf(p, pi), at: now},
-		"None":   {reason: "of nothing nothing was looked at", a: loadOf(p, boot.Firmware{}), at: now},
+		"None":   {reason: "what boots no file waits for none", a: loadOf(p, boot.Firmware{}), at: now},
 	}
 	for name, tc := range cases {
 		if got := l.there(tc.a, tc.at); got != tc.want {

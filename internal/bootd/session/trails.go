@@ -36,6 +36,7 @@ type Trails struct {
 // trail is what is known of one machine, all of it in one place: of ten thousand machines nothing is in a cache.
 type trail struct {
 	loop
+
 	stage reached
 }
 
