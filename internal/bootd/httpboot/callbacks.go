@@ -72,7 +72,10 @@ func (s *Server) callback(w http.ResponseWriter, r *http.Request, f callbackFunc
 		http.Error(w, "the body isn't a JSON object with message and percent", http.StatusBadRequest)
 		return
 	}
-	if err := f(r.Context(), c, heard); err != nil {
+	// What was said whole counts, whether or not its client waits to hear so.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerPatience)
+	defer cancel()
+	if err := f(ctx, c, heard); err != nil {
 		s.refuse(w, c, err)
 		return
 	}

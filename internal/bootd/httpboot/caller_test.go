@@ -1,8 +1,10 @@
 package httpboot
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -23,6 +25,20 @@ func TestWhoIsLogged(t *testing.T) {
 	} {
 		if !strings.Contains(r.log.String(), want) {
 			t.Errorf("the log lacks %q:\n%s", want, r.log.String())
+		}
+	}
+}
+
+// TestWhoSaysAndGoes: what a machine has said whole counts, also where it doesn't wait for the answer: an install that nobody heard begin is begun again.
+func TestWhoSaysAndGoes(t *testing.T) {
+	for _, verb := range []string{"begin", "progress", "installed", "failed", "booted"} {
+		r := newRig(t, nil)
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		w := httptest.NewRecorder()
+		New(r.options()).Handler().ServeHTTP(w, httptest.NewRequestWithContext(gone, http.MethodPost, "/v1/boot/"+r.bootToken()+"/"+verb, http.NoBody))
+		if w.Code != http.StatusNoContent || len(r.sessions.calls) != 1 {
+			t.Errorf("%s: %d, %v", verb, w.Code, r.sessions.calls)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package httpboot
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -45,8 +46,8 @@ func (s *sessions) Open(_ context.Context, _ *boot.Plan, t boot.Claims, _ boot.E
 	return s.call("open " + t.Nonce)
 }
 
-func (s *sessions) Consume(_ context.Context, _ *boot.Plan, t boot.Claims) error {
-	return s.call("consume " + t.Nonce)
+func (s *sessions) Consume(ctx context.Context, _ *boot.Plan, t boot.Claims) error {
+	return errors.Join(ctx.Err(), s.call("consume "+t.Nonce))
 }
 
 func (s *sessions) OpenAndConsume(_ context.Context, _ *boot.Plan, t boot.Claims, _ boot.Exchange) error {
@@ -57,21 +58,23 @@ func (s *sessions) Deliver(_ context.Context, _ *boot.Plan, t boot.Claims) error
 	return s.call("deliver " + t.Nonce)
 }
 
-func (s *sessions) Check(context.Context, *boot.Plan, boot.Claims) error { return s.call("check") }
+func (s *sessions) Check(ctx context.Context, _ *boot.Plan, _ boot.Claims) error {
+	return errors.Join(ctx.Err(), s.call("check"))
+}
 
 func (s *sessions) Unended(context.Context, *boot.Plan, boot.Claims) error {
 	return s.call("unended")
 }
 
-func (s *sessions) Report(_ context.Context, _ *boot.Plan, _ boot.Claims, installed bool, message string) (bool, error) {
+func (s *sessions) Report(ctx context.Context, _ *boot.Plan, _ boot.Claims, installed bool, message string) (bool, error) {
 	if installed {
-		return true, s.call("installed " + message)
+		return true, errors.Join(ctx.Err(), s.call("installed "+message))
 	}
-	return true, s.call("failed " + message)
+	return true, errors.Join(ctx.Err(), s.call("failed "+message))
 }
 
-func (s *sessions) Booted(_ context.Context, _ *boot.Plan, _ boot.Claims, message string) error {
-	return s.call("booted " + message)
+func (s *sessions) Booted(ctx context.Context, _ *boot.Plan, _ boot.Claims, message string) error {
+	return errors.Join(ctx.Err(), s.call("booted "+message))
 }
 
 func (s *sessions) Sight(_ boot.Name, x session.Sighting) {

@@ -83,8 +83,14 @@ func (s *steady) finish() {
 		want := p.N
 		n, err := s.to.ReadFrom(&p)
 		s.left, under = s.left-n, under-n
-		if err != nil || n < want && (p.room == nil || p.room() != nil) {
+		switch {
+		case err != nil || n < want && p.room == nil:
 			return
+		case n < want:
+			if p.room() != nil {
+				return
+			}
+			under = 0 // It took what made the room, which is half of what the kernel holds, whatever of the piece that is.
 		}
 	}
 }
