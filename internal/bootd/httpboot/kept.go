@@ -65,7 +65,7 @@ func (s *Server) render(c gate.Caller, in ipxe.Input) (script, error) {
 	return script{t, token}, nil
 }
 
-// near looks at each line of a caches' (64 octets) of a machine's text, all at once: otherwise each is waited for when it's sent.
+// near looks at each cache line (64 octets) of a machine's text, all at once: otherwise each is waited for when it's sent.
 //
 //go:noinline
 func near(c gate.Caller) (sum byte) {
