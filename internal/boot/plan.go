@@ -179,12 +179,20 @@ type Plan struct {
 
 // For gives the files for an architecture.
 func (p *Plan) For(a Arch) (Artifacts, bool) {
-	for _, f := range p.Artifacts {
-		if f.Arch == a {
-			return f, true
-		}
+	if f := p.Listed(a); f != nil {
+		return *f, true
 	}
 	return Artifacts{}, false
+}
+
+// Listed are those where they lie, which all plans of a shape share: they must not be changed. nil: there are none.
+func (p *Plan) Listed(a Arch) *Artifacts {
+	for i := range p.Artifacts {
+		if f := &p.Artifacts[i]; f.Arch == a {
+			return f
+		}
+	}
+	return nil
 }
 
 // File gives a kernel or an initrd of the plan by its digest, and says whether it's a kernel; false: the plan has no such file.

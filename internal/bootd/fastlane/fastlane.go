@@ -15,7 +15,7 @@ import (
 
 // Options of a Listener. All are required.
 type Options struct {
-	// Handler answers, as it does behind net/http. It keeps nothing of one, but for a context whose end it has asked for.
+	// Handler answers, as it does behind net/http. It keeps nothing of a request, but for a context whose end it has asked for.
 	Handler http.Handler
 	// Takes says whether the path of a request is one for here.
 	Takes func(path string) bool

@@ -254,9 +254,7 @@ func TestContextServesOn(t *testing.T) {
 			before, v := w.request.Context(), &lane{c: dial(t, l), where: t.Context()}
 			w.begin(v)
 			tc.ask(before)
-			if w.here.end() {
-				w.meet()
-			}
+			w.end()
 			w.done()
 			if same := w.request.Context() == before; same != tc.same {
 				t.Errorf("%s: the same one: %v", tc.reason, same)

@@ -81,9 +81,7 @@ func (v *lane) answer(w *work) (ok bool) {
 	w.begin(v)
 	w.request.RemoteAddr, w.answer.lane = v.remote, v
 	defer func() {
-		if w.here.end() { // Whoever keeps the context hears of this request's end, and of no other.
-			w.meet()
-		}
+		w.end()
 		p := recover()
 		if p == nil {
 			v.of.done(w)

@@ -44,6 +44,13 @@ func (w *work) begin(v *lane) {
 	w.here.begin(v)
 }
 
+// end ends the request. Whoever keeps its context hears of that, and of no other one's end.
+func (w *work) end() {
+	if w.here.end() {
+		w.meet()
+	}
+}
+
 // done gives one back for the next request.
 func (f *Listener) done(w *work) {
 	w.done()

@@ -28,10 +28,8 @@ type load struct {
 }
 
 func loadOf(p *boot.Plan, fw boot.Firmware) load {
-	for i := range p.Artifacts {
-		if f := &p.Artifacts[i]; f.Arch == fw.Arch {
-			return load{f, fw.Kind == boot.FirmwareRaspberryPi}
-		}
+	if f := p.Listed(fw.Arch); f != nil {
+		return load{f, fw.Kind == boot.FirmwareRaspberryPi}
 	}
 	return load{}
 }

@@ -101,13 +101,7 @@ func (l *Trails) Told(m Machine, lead Lead, at time.Time) {
 
 // Asked notes that a machine asked for its script, whatever it was told.
 func (l *Trails) Asked(m Machine) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if was, known := l.of[m]; known {
-		x := was
-		x.found()
-		l.keep(m, was, x)
-	}
+	l.change(m, func(x *trail) { x.found() })
 }
 
 // ran is a machine of which nothing is left but when it was last said: it comes up.
@@ -123,13 +117,7 @@ func (x *loop) found() {
 
 // Loaded notes that a machine has its first stage of this bootd.
 func (l *Trails) Loaded(m Machine) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if was, known := l.of[m]; known {
-		x := was
-		x.loaded = true
-		l.keep(m, was, x)
-	}
+	l.change(m, func(x *trail) { x.loaded = true })
 }
 
 // Began takes note of a machine's firmware that begins to boot from the network by a way. It gives what its last boot came to where that was a moment ago, how often
@@ -159,11 +147,5 @@ func (l *Trails) Began(m Machine, by Way, asksUs func() bool, at time.Time) (lea
 
 // Runs notes that a machine's system was seen: it boots.
 func (l *Trails) Runs(m Machine) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if was, known := l.of[m]; known {
-		x := was
-		x.ran()
-		l.keep(m, was, x)
-	}
+	l.change(m, func(x *trail) { x.ran() })
 }

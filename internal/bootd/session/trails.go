@@ -81,6 +81,17 @@ func number(s boot.Stage) int8 {
 	}, s))
 }
 
+// change changes what is known of a machine of which anything is.
+func (l *Trails) change(m Machine, by func(x *trail)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if was, known := l.of[m]; known {
+		x := was
+		by(&x)
+		l.keep(m, was, x)
+	}
+}
+
 // keep remembers a machine of which there's something to remember, and something new.
 func (l *Trails) keep(m Machine, was, x trail) {
 	switch x {

@@ -41,4 +41,11 @@ func TestReached(t *testing.T) {
 			}
 		})
 	}
+	l := NewTrails()
+	for i := range 3 * maxTrails {
+		l.Reached(Machine(i+1), boot.StageDHCP, time.Now())
+	}
+	if len(l.of) > maxTrails {
+		t.Errorf("%d machines are remembered", len(l.of))
+	}
 }
