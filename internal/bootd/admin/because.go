@@ -71,6 +71,7 @@ func becauseScript(reason string) string {
 		gate.ReasonAPI:           "the API server isn't reached",
 		gate.ReasonDisk:          "bootd's state folder can't be written: is its disk full, or read-only? See its log",
 		gate.ReasonBusy:          "so many machines ask at once, or what must be written down about them is written so slowly, that its turn hasn't come; it asks again",
+		gate.ReasonGone:          "it closed its connection before it was answered",
 		artifacts.ReasonFetching: "its files are being fetched",
 		artifacts.ReasonFetch:    "a file of its profile can't be had",
 		artifacts.ReasonDigest:   "a file of its profile isn't what its digest says",

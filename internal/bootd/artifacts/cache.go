@@ -74,9 +74,11 @@ type Cache struct {
 }
 
 const (
-	// failureFor is how long a failure stands for machines, and aheadAgain for what no machine waits for; then it's tried again.
-	failureFor = 5 * time.Second
-	aheadAgain = time.Minute
+	// failureFor is how long a failure stands for machines, mismatchFor one by a wrong digest, and aheadAgain for what no machine waits for; then it's
+	// tried again.
+	failureFor  = 5 * time.Second
+	mismatchFor = time.Minute
+	aheadAgain  = time.Minute
 	// downloads that machines wait for run at once, and perHost of them from one server; of the others aheads and perHostAhead.
 	downloads    = 16
 	perHost      = 4

@@ -164,32 +164,47 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
+// TestHealsWithoutRestart: a failure stands for a while, that of a file which came whole for longer; then it's tried again.
 func TestHealsWithoutRestart(t *testing.T) {
-	text := atomic.Value{}
-	text.Store("wrong")
-	var asked atomic.Int32
-	url := serving(t, func(w http.ResponseWriter, _ *http.Request) {
-		asked.Add(1)
-		_, _ = io.WriteString(w, text.Load().(string))
-	})
-	now := time.Now()
-	var mu sync.Mutex
-	c := newCache(t, func(o *Options) { o.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now } })
-	a := boot.Artifact{URL: url, Digest: sum("right")}
-	for range 3 {
-		if err := c.Await(t.Context(), a); err == nil {
-			t.Fatal("a wrong file was taken")
-		}
+	cases := map[string]struct {
+		reason, text string
+		status       int
+		stands       time.Duration
+	}{
+		"Away":  {"a server may be back in a moment", "right", http.StatusServiceUnavailable, failureFor},
+		"Wrong": {"somebody has to mend the file, or the profile", "wrong", http.StatusOK, mismatchFor},
 	}
-	if asked.Load() != 1 {
-		t.Errorf("a failure stands for a moment: asked %d times", asked.Load())
-	}
-	text.Store("right")
-	mu.Lock()
-	now = now.Add(failureFor)
-	mu.Unlock()
-	if err := c.Await(t.Context(), a); err != nil {
-		t.Errorf("after the cause is gone: %v", err)
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var asked, mended atomic.Int32
+			url := serving(t, func(w http.ResponseWriter, _ *http.Request) {
+				asked.Add(1)
+				if mended.Load() > 0 {
+					_, _ = io.WriteString(w, "right")
+					return
+				}
+				w.WriteHeader(tc.status)
+				_, _ = io.WriteString(w, tc.text)
+			})
+			var later atomic.Int64
+			began := time.Now()
+			c := newCache(t, func(o *Options) { o.Now = func() time.Time { return began.Add(time.Duration(later.Load())) } })
+			a := boot.Artifact{URL: url, Digest: sum("right")}
+			for _, after := range []time.Duration{0, 0, tc.stands - time.Second} {
+				later.Store(int64(after))
+				if err := c.Await(t.Context(), a); err == nil {
+					t.Fatalf("%s: what isn't right was taken", tc.reason)
+				}
+			}
+			if asked.Load() != 1 {
+				t.Errorf("%s: within %s it was asked %d times", tc.reason, tc.stands, asked.Load())
+			}
+			mended.Store(1)
+			later.Store(int64(tc.stands + time.Second))
+			if err := c.Await(t.Context(), a); err != nil {
+				t.Errorf("%s: after the cause is gone: %v", tc.reason, err)
+			}
+		})
 	}
 }
 

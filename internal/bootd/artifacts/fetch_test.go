@@ -203,6 +203,7 @@ func TestTriedAgain(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason string
+		wrong  bool // It comes whole, and is another file; else its server is away.
 		steps  []step
 		want   int32
 	}{
@@ -210,15 +211,20 @@ func TestTriedAgain(t *testing.T) {
 			reason: "within a minute nothing is fetched for nobody",
 			steps:  []step{{after: 6 * time.Second}, {after: 6 * time.Second}, {after: 40 * time.Second}}, want: 1,
 		},
-		"ToldLater": {reason: "each minute it is", steps: []step{{after: time.Minute}}, want: 2},
-		"Asked":     {reason: "a machine that asks has it tried after five seconds", steps: []step{{after: 6 * time.Second, asks: true}}, want: 2},
-		"AskedSoon": {reason: "one that asks again and again hammers nobody's server", steps: []step{{after: time.Second, asks: true}}, want: 1},
+		"ToldLater":  {reason: "each minute it is", steps: []step{{after: time.Minute}}, want: 2},
+		"Asked":      {reason: "a machine that asks has it tried after five seconds", steps: []step{{after: 6 * time.Second, asks: true}}, want: 2},
+		"AskedWrong": {reason: "what came whole isn't fetched again as soon", wrong: true, steps: []step{{after: 6 * time.Second, asks: true}}, want: 1},
+		"WrongLater": {reason: "and is after a minute", wrong: true, steps: []step{{after: time.Minute, asks: true}}, want: 2},
+		"AskedSoon":  {reason: "one that asks again and again hammers nobody's server", steps: []step{{after: time.Second, asks: true}}, want: 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var fetched atomic.Int32
 			url := serving(t, func(w http.ResponseWriter, _ *http.Request) {
 				fetched.Add(1)
+				if !tc.wrong {
+					w.WriteHeader(http.StatusServiceUnavailable)
+				}
 				_, _ = io.WriteString(w, "another file")
 			})
 			var ahead atomic.Int64

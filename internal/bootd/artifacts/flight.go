@@ -2,6 +2,7 @@ package artifacts
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"strings"
 	"time"
@@ -74,9 +75,13 @@ func (f *flight) raise(level Level) {
 	}
 }
 
-// failedLately says whether a file's failure stands. One of a download that nobody waited for doesn't for a machine.
+// failedLately says whether a file's failure stands. One of a download that nobody waited for doesn't for a machine. A file that came whole and was
+// another one stays so for longer than a server stays away: it isn't fetched as often as a hall of machines asks.
 func (c *Cache) failedLately(a boot.Artifact, level Level, patience time.Duration) bool {
 	x, ok := c.failed[a]
+	if why, of := errors.AsType[*Error](x.err); of && why.Reason == ReasonDigest {
+		patience = max(patience, mismatchFor)
+	}
 	return ok && level <= x.level && c.o.Now().Sub(x.at) < patience
 }
 

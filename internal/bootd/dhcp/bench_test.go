@@ -41,7 +41,7 @@ func BenchmarkAnswer(b *testing.B) {
 				if err := m.Read(data); err != nil {
 					b.Fatal(err)
 				}
-				if a := respond(v, &m, Classify(&m), in, desk{&r, buf, &room}); a.Reason != Offered {
+				if a := respond(v, &m, Classify(&m), in, desk{nil, &r, buf, &room}); a.Reason != Offered {
 					b.Fatal(a.Reason)
 				}
 			}

@@ -68,10 +68,13 @@ type Facts struct {
 }
 
 // Classify reads a request. It never fails: what can't be read is absent. The facts are good as long as the message.
-func Classify(m *wire.Message) Facts {
+func Classify(m *wire.Message) Facts { return classify(m, nil) }
+
+// classify is Classify by a memory of hardware addresses.
+func classify(m *wire.Message, known *macs) Facts {
 	f := Facts{
 		Type:      m.Type(),
-		MAC:       macOf(m.Hardware()),
+		MAC:       known.of(m.Hardware()),
 		MachineID: machineID(m.Get(wire.OptionMachineID)),
 		Relay:     relayOf(m),
 		Server:    m.Address(wire.OptionServer),

@@ -15,8 +15,10 @@ func Respond(v View, req *wire.Message, in Ingress) Answer {
 	return respond(v, req, Classify(req), in, desk{reply: &wire.Reply{}})
 }
 
-// A desk is memory to work in. The answer's packet lies in buf where that is large enough, and its plan in the room, where there's one.
+// A desk is memory to work in. The answer's packet lies in buf where that is large enough, its plan in the room, and the text of its hardware address
+// among those that are known, where there are these.
 type desk struct {
+	known *macs
 	reply *wire.Reply
 	buf   []byte
 	room  *boot.Room

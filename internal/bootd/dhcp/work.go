@@ -25,6 +25,7 @@ type work struct {
 	bufs    [][]byte
 	// rooms have the plans of answers on their way, each that of the answer at its place.
 	rooms [atOnce]boot.Room
+	known macs
 }
 
 func newWork(s *Server, c Conn) *work {
@@ -95,7 +96,7 @@ func (w *work) one(ctx context.Context, p *Packet) {
 		return
 	}
 	room := &w.rooms[len(w.out)]
-	a := w.s.handle(&w.message, p.In, desk{&w.reply, w.bufs[len(w.out)], room})
+	a := w.s.handle(&w.message, p.In, desk{&w.known, &w.reply, w.bufs[len(w.out)], room})
 	if a.Packet == nil {
 		w.s.lines.write(ctx, a, p.In, nil)
 		room.Clear()
@@ -145,7 +146,7 @@ func (s *Server) handle(m *wire.Message, in Ingress, at desk) Answer {
 // decide gives the answer to one packet, unless its sender asks too often. Who is a stranger is asked that first: to look for an address
 // for one takes longer than to answer a machine that's known.
 func (s *Server) decide(v View, m *wire.Message, in Ingress, at desk) Answer {
-	f := Classify(m)
+	f := classify(m, at.known)
 	if s.cfg.Limit != nil && f.MAC != "" && !v.knows(f.MAC) {
 		if why := s.tooMany(f, v.Now); why != "" {
 			return Answer{Reason: why, Facts: f}

@@ -16,6 +16,7 @@ const (
 	ReasonAPI    = "APIUnavailable"
 	ReasonDisk   = "StateNotWritten"
 	ReasonBusy   = "TooManyAtOnce"
+	ReasonGone   = "ClientGone"
 	ReasonScript = "ScriptInvalid"
 	ReasonPace   = "AsksTooOften"
 	ReasonHeld   = "InstallsHeld"
@@ -172,6 +173,7 @@ func reason(err error) string {
 		{boot.ErrConsumed, boot.DecidedConsumed},
 		{boot.ErrBootLoop, boot.DecidedBootLoop},
 		{session.ErrNotFound, boot.DecidedNoSession},
+		{context.Canceled, ReasonGone},
 		{session.ErrBusy, ReasonBusy},
 		{ErrPace, ReasonPace},
 		{ErrHeld, ReasonHeld},

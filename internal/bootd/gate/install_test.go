@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,6 +22,7 @@ func TestReason(t *testing.T) {
 	}{
 		"Used":   {"another boot has it", boot.ErrConsumed, boot.DecidedConsumed},
 		"Busy":   {"it waits for its turn", fmt.Errorf("a session: %w", session.ErrBusy), ReasonBusy},
+		"Gone":   {"the machine doesn't wait for it", fmt.Errorf("a session: %w", context.Canceled), ReasonGone},
 		"Full":   {"there's no room for the session", fmt.Errorf("a session: %w", &fs.PathError{Op: "write", Path: "s.json.new", Err: syscall.ENOSPC}), ReasonDisk},
 		"Rename": {"nor for its name", fmt.Errorf("a session: %w", &os.LinkError{Op: "rename", Err: syscall.ENOSPC}), ReasonDisk},
 		"API":    {"whatever else is the API server's", errors.New("connection refused"), ReasonAPI},

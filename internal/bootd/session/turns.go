@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -21,7 +22,11 @@ func (m *Manager) turn(ctx context.Context, n boot.Name) (leave func(), err erro
 			unlock()
 		}
 	}
-	return nil, fmt.Errorf("cannot write boot session %s: %w", n, ErrBusy)
+	err = ErrBusy
+	if errors.Is(ctx.Err(), context.Canceled) {
+		err = ctx.Err() // Whoever asked has gone.
+	}
+	return nil, fmt.Errorf("cannot write boot session %s: %w", n, err)
 }
 
 // locks are one lock for each session in use; waiting for one ends with its context.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -117,11 +118,16 @@ func (f *folder) list() (names []string, err error) {
 		return nil, fmt.Errorf("the folder of specs can't be listed: %w", err)
 	}
 	for _, e := range entries {
-		if !e.IsDir() && e.Name()[0] != '.' && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(e.Name())) {
+		if !e.IsDir() && isSpecs(e.Name()) {
 			names = append(names, e.Name())
 		}
 	}
 	return names, nil
+}
+
+// isSpecs says whether a file of that name is one of specs. What begins with a dot is somebody's who moves it into its place when it's whole.
+func isSpecs(name string) bool {
+	return !strings.HasPrefix(name, ".") && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name))
 }
 
 // read takes a file in, if it's another than before.

@@ -27,7 +27,7 @@ func (x found) place() string { return fmt.Sprintf("%s:%d", x.file, x.line) }
 func newParts() parts {
 	return parts{
 		networks: map[boot.Name]*v1alpha1.BootNetwork{}, profiles: map[boot.Name]*v1alpha1.BootProfile{}, secrets: map[boot.Name]map[string][]byte{},
-		kinds: map[boot.Name]string{}, like: map[string]*boot.Plan{}, doubtful: map[string]bool{}, wrong: map[string]string{}, made: bootspec.NewMade(),
+		places: map[string]string{}, kinds: map[boot.Name]string{}, like: map[string]*boot.Plan{}, doubtful: map[string]bool{}, wrong: map[string]string{}, made: bootspec.NewMade(),
 	}
 }
 
@@ -117,9 +117,9 @@ func (p *parts) add(x found) {
 	}
 	switch {
 	case x.network != nil:
-		p.networks[x.name] = x.network
+		p.networks[x.name], p.places[x.key()] = x.network, x.place()
 	case x.profile != nil:
-		p.profiles[x.name] = x.profile
+		p.profiles[x.name], p.places[x.key()] = x.profile, x.place()
 	case x.secret != nil:
 		p.secrets[x.name] = map[string][]byte{} // Not nil, where it holds nothing.
 		maps.Copy(p.secrets[x.name], x.secret.Data)

@@ -24,7 +24,7 @@ spec:
 `)
 	r.start()
 	said := r.said.String()
-	if !strings.Contains(said, "BootProfile edge/broken: Invalid: ") || !strings.Contains(said, "line 2, column 8") {
+	if !strings.Contains(said, "z.yaml:1: BootProfile edge/broken: Invalid: ") || !strings.Contains(said, "line 2, column 8") {
 		t.Errorf("it isn't told:\n%s", said)
 	}
 	if r.granted() == nil {

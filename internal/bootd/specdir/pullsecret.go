@@ -17,7 +17,7 @@ func (w *world) pullSecrets(p parts) {
 		}
 		at := boot.Name{Namespace: profile.Namespace, Name: ref.Name}
 		if prob := bootspec.CheckPullSecret(profile, p.kinds[at], p.secrets[at]); prob != nil {
-			w.problems["BootProfile "+name.String()] = fmt.Sprintf("BootProfile %s: %s: %s", name, prob.Reason, prob.Message)
+			w.problems["BootProfile "+name.String()] = p.ofProfile(name, prob)
 			continue
 		}
 		w.data[bootspec.PullSecretOf(profile)] = map[string][]byte{boot.KeyPullSecret: p.secrets[at][boot.KeyPullSecret]}
@@ -28,7 +28,13 @@ func (w *world) pullSecrets(p parts) {
 func (w *world) profiles(p parts) {
 	for name, profile := range p.profiles {
 		if prob := bootspec.ProfileProblem(profile); prob != nil {
-			w.problems["BootProfile "+name.String()+" itself"] = fmt.Sprintf("BootProfile %s: %s: %s", name, prob.Reason, prob.Message)
+			w.problems["BootProfile "+name.String()+" itself"] = p.ofProfile(name, prob)
 		}
 	}
+}
+
+// ofProfile is what is wrong with a profile, and where that stands.
+func (p *parts) ofProfile(name boot.Name, prob *boot.Problem) string {
+	key := "BootProfile " + name.String()
+	return fmt.Sprintf("%s: %s: %s: %s", p.places[key], key, prob.Reason, prob.Message)
 }

@@ -1,8 +1,11 @@
 package specdir
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -27,9 +30,26 @@ func (s *Source) watch(ctx context.Context) {
 	stop := context.AfterFunc(ctx, func() { _ = f.Close() })
 	defer stop()
 	for b := make([]byte, 64<<10); ; {
-		if _, err := f.Read(b); err != nil {
+		n, err := f.Read(b)
+		if err != nil {
 			return
 		}
-		s.wake()
+		if concerns(b[:n]) {
+			s.wake()
+		}
 	}
+}
+
+// concerns says whether one of some events (inotify(7)) may be of specs: those of a file that isn't one would have the next change of one that is wait its
+// turn. A kubelet's volume changes all files by its own ..data; an event without a name says that there were too many.
+func concerns(events []byte) bool {
+	for len(events) >= unix.SizeofInotifyEvent {
+		end := min(unix.SizeofInotifyEvent+int(binary.NativeEndian.Uint32(events[12:])), len(events))
+		name := string(bytes.TrimRight(events[unix.SizeofInotifyEvent:end], "\x00"))
+		if name == "" || strings.HasPrefix(name, "..") || isSpecs(name) {
+			return true
+		}
+		events = events[end:]
+	}
+	return false
 }

@@ -1,7 +1,9 @@
 package specdir
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"testing"
@@ -49,6 +51,13 @@ func TestWatch(t *testing.T) {
 	if err := f.Close(); err != nil || !woken(10*time.Second) {
 		t.Errorf("a file that is whole wakes nobody: %v", err)
 	}
+	beside := filepath.Join(r.dir, ".b.yaml")
+	if err := os.WriteFile(beside, []byte(givenYAML), 0o600); err != nil || woken(50*time.Millisecond) {
+		t.Errorf("a file that isn't one of specs wakes somebody: %v", err)
+	}
+	if err := os.Rename(beside, path); err != nil || !woken(10*time.Second) {
+		t.Errorf("a file that comes into its place wakes nobody: %v", err)
+	}
 	if err := os.Rename(path, path+".gone"); err != nil || !woken(10*time.Second) {
 		t.Errorf("a file that goes wakes nobody: %v", err)
 	}
@@ -57,6 +66,39 @@ func TestWatch(t *testing.T) {
 	case <-done:
 	case <-time.After(10 * time.Second):
 		t.Error("it watches on")
+	}
+}
+
+// TestConcerns: what an inotify says wakes who reads specs, or doesn't.
+func TestConcerns(t *testing.T) {
+	event := func(name string) []byte {
+		padded := make([]byte, (len(name)+16)/16*16)
+		copy(padded, name)
+		if name == "" {
+			padded = nil
+		}
+		return append(binary.NativeEndian.AppendUint32(make([]byte, 12, 64), uint32(len(padded))), padded...) //nolint:gosec // It's short.
+	}
+	cases := map[string]struct {
+		reason string
+		events [][]byte
+		want   bool
+	}{
+		"Specs":    {"a file of specs", [][]byte{event("a.yaml")}, true},
+		"Beside":   {"a file that is being made", [][]byte{event(".a.yaml")}, false},
+		"Text":     {"a file of no specs", [][]byte{event("README.md"), event("4913")}, false},
+		"Second":   {"one of several is enough", [][]byte{event(".a.yaml"), event("a.json")}, true},
+		"Kubelet":  {"a ConfigMap's files are links", [][]byte{event("..data")}, true},
+		"Overflow": {"there were too many to tell", [][]byte{event("")}, true},
+		"None":     {"nothing", nil, false},
+		"Half":     {"which no kernel says", [][]byte{event("a.yaml")[:14]}, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := concerns(bytes.Join(tc.events, nil)); got != tc.want {
+				t.Errorf("%s: %t", tc.reason, got)
+			}
+		})
 	}
 }
 

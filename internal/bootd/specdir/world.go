@@ -75,6 +75,8 @@ type parts struct {
 	networks map[boot.Name]*v1alpha1.BootNetwork
 	profiles map[boot.Name]*v1alpha1.BootProfile
 	secrets  map[boot.Name]map[string][]byte
+	// places are where networks and profiles stand, by their keys.
+	places map[string]string
 	// kinds are the types of the secrets.
 	kinds   map[boot.Name]string
 	entries []placed
