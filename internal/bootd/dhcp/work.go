@@ -75,12 +75,29 @@ func (w *work) drop(n int) {
 // answer answers the packets that wait, the oldest first.
 func (w *work) answer(ctx context.Context, waiting int) {
 	for i := range waiting {
+		if i%atOnce == 0 {
+			w.foresee(i, min(i+atOnce, waiting))
+		}
 		w.one(ctx, &w.ring[(w.from+i)%len(w.ring)])
 		if len(w.out) == atOnce {
 			w.flush(ctx)
 		}
 	}
 	w.flush(ctx)
+}
+
+// foresee looks at what is known of the machines whose packets come next.
+func (w *work) foresee(from, to int) {
+	defer func() { _ = recover() }() // What is wrong is told where they're answered.
+	st := w.s.cfg.State()
+	if st == nil {
+		return
+	}
+	for i := from; i < to; i++ {
+		if hw, ok := wire.Hardware(w.ring[(w.from+i)%len(w.ring)].Data); ok {
+			_ = st.Near(hw)
+		}
+	}
 }
 
 // one decides about a packet.

@@ -196,6 +196,14 @@ func (m *Message) Client() netip.Addr { return Address(m.b[atCiaddr : atCiaddr+4
 // Relay is giaddr.
 func (m *Message) Relay() netip.Addr { return Address(m.b[atGiaddr : atGiaddr+4]) }
 
+// Hardware is the hardware address of a packet that wasn't read; false: it has none of six octets.
+func Hardware(b []byte) (hw [6]byte, ok bool) {
+	if len(b) < atCookie || int(b[2]) != len(hw) {
+		return hw, false
+	}
+	return [6]byte(b[atChaddr:]), true
+}
+
 // Hardware is the client's hardware address: as many octets as the header says, at most 16.
 func (m *Message) Hardware() []byte {
 	return m.b[atChaddr : atChaddr+min(int(m.b[2]), chaddrSize)]

@@ -208,3 +208,37 @@ func TestLongOptionInPieces(t *testing.T) {
 		t.Errorf("%v; RFC 3396 wants pieces of at most 255", err)
 	}
 }
+
+// TestHardware: a packet that nobody has read says the hardware address that it says once it's read, or none.
+func TestHardware(t *testing.T) {
+	packet := func(length byte, size int) []byte {
+		b := make([]byte, size)
+		b[2] = length
+		copy(b[28:], []byte{0x52, 0x54, 0, 1, 2, 3, 4, 5})
+		copy(b[236:], []byte{99, 130, 83, 99})
+		return b
+	}
+	cases := map[string]struct {
+		reason string
+		b      []byte
+		want   bool
+	}{
+		"Ethernet":   {"six octets", packet(6, 300), true},
+		"InfiniBand": {"none, as RFC 4390 has it", packet(0, 300), false},
+		"Long":       {"another kind of link", packet(8, 300), false},
+		"Short":      {"no DHCP header", packet(6, 300)[:200], false},
+		"Empty":      {"nothing", nil, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			hw, ok := Hardware(tc.b)
+			if ok != tc.want {
+				t.Fatalf("%s: %t", tc.reason, ok)
+			}
+			var m Message
+			if err := m.Read(tc.b); ok && (err != nil || string(m.Hardware()) != string(hw[:])) {
+				t.Errorf("%s: %x, read %x, %v", tc.reason, hw, m.Hardware(), err)
+			}
+		})
+	}
+}
