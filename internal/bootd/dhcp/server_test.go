@@ -173,7 +173,8 @@ func TestServeGoesOn(t *testing.T) {
 	cfg := testConfig(testState(nil, testPlan()))
 	asked, state := 0, cfg.State
 	cfg.State = func() *boot.State {
-		if asked++; asked <= 2 { // When it's foreseen, and when it's answered.
+		asked++
+		if asked <= 2 { // When it's foreseen, and when it's answered.
 			panic("a bug that one packet has found")
 		}
 		return state()
