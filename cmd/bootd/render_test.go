@@ -264,3 +264,30 @@ func TestRenderByAnotherPath(t *testing.T) {
 		}
 	}
 }
+
+// TestRenderElsewhere: a file that isn't the folder's stands beside those of the folder, also beside one of its name, and what is wrong with it has its own path.
+func TestRenderElsewhere(t *testing.T) {
+	b, err := os.ReadFile("../../examples/bootd/script.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := strings.NewReplacer("{{ .hours }} hours\n    :load", "{{ .days }} days\n    :load", "name: new-1", "name: new-2", "10.81.0.11", "10.81.0.12", "52:54:00:00:0c:01", "52:54:00:00:0c:99").Replace(string(b))
+	specs, here := t.TempDir(), t.TempDir()
+	for path, text := range map[string]string{filepath.Join(specs, "a.yaml"): string(b), filepath.Join(here, "a.yaml"): broken} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(here)
+	for file, path := range map[string]string{"a.yaml": "./a.yaml", filepath.Join(here, "a.yaml"): filepath.Join(here, "a.yaml")} {
+		var problems strings.Builder
+		if err := (&render{Entry: file, Specs: specs, Arch: "uefi-x64", Answer: "auto"}).print(io.Discard, &problems); err == nil {
+			t.Error("what is wrong is taken")
+		}
+		for _, want := range []string{"what " + path + ":20 says of it counts", filepath.Join(specs, "a.yaml") + ":56: BootEntry lab/new-1", "\n" + path + ":56: BootEntry lab/new-2: Invalid: "} {
+			if !strings.Contains("\n"+problems.String(), want) {
+				t.Errorf("%s: %q isn't said:\n%s", file, want, problems.String())
+			}
+		}
+	}
+}

@@ -20,6 +20,10 @@ func TestNear(t *testing.T) {
 		return b
 	}
 	_, _ = st.ByMAC(plans[0].MACs[0])
+	late, ok := StateOf(nil, slices.Clone(plans[:1]), nil).With(plans[1:2])
+	if !ok {
+		t.Fatal("it isn't late")
+	}
 	cases := map[string]struct {
 		reason string
 		st     *State
@@ -31,7 +35,8 @@ func TestNear(t *testing.T) {
 		"Nobody":  {"a stranger's", st, [6]byte{2, 0, 0, 0, 0, 1}, false},
 		"Zeros":   {"none at all", st, [6]byte{}, false},
 		"NoPlans": {"nothing is known", StateOf(nil, nil, nil), hw(plans[0]), false},
-		"Late":    {"a plan that came since isn't packed yet", StateOf(nil, slices.Clone(plans[:1]), nil), hw(plans[1]), false},
+		"Late":    {"a plan that came since isn't packed yet", late, hw(plans[1]), false},
+		"Before":  {"one that was there before is", late, hw(plans[0]), true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

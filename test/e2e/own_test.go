@@ -20,7 +20,7 @@ import (
 )
 
 // patient is how long something may take that is tried again at long intervals.
-const patient = 2 * time.Minute
+const patient = 3 * time.Minute
 
 // An ownEnv is an env with objects of the operator's that are this case's alone: credentials, networks, profiles.
 type ownEnv struct {

@@ -21,8 +21,9 @@ var (
 	errAnew  = errors.New("its server has no such part of it")
 )
 
-// A wrongError says that what a URL serves has another digest.
-type wrongError struct{}
+// A wrongError says that what a URL serves has another digest. It's certain where the server had said where its answer ends: one that broke off may be taken
+// for whole otherwise.
+type wrongError struct{ certain bool }
 
 // Error is one sentence.
 func (*wrongError) Error() string {
@@ -40,6 +41,8 @@ type download struct {
 	sum      hash.Hash
 	at, from int64
 	known    remnant
+	// bounded says that the server says where its answer ends.
+	bounded bool
 	// again says that another try is of use.
 	again bool
 }
@@ -65,6 +68,7 @@ func (d *download) try(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
+	d.bounded = resp.ContentLength >= 0 || len(resp.TransferEncoding) > 0 || resp.ProtoMajor > 1
 	err = d.copy(&patient{r: resp.Body, t: time.AfterFunc(stall, cancel)}, resp.ContentLength)
 	switch {
 	case err == nil:
@@ -214,7 +218,7 @@ func (d *download) finish() error {
 	if sumOf(d.sum, d.a.Digest) != d.a.Digest {
 		d.again = d.from > 0 // What was there before may have been of another file.
 		d.drop()
-		return &wrongError{}
+		return &wrongError{certain: d.bounded}
 	}
 	err := d.file.Sync()
 	if err == nil {

@@ -2,6 +2,7 @@ package artifacts
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -203,7 +204,9 @@ func TestTriedAgain(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason string
-		wrong  bool // It comes whole, and is another file; else its server is away.
+		wrong  bool  // It comes whole, and is another file; else its server is away.
+		broken bool  // Nobody says where it ends.
+		ahead  Level // What it's told to be wanted for; 0: for a machine.
 		steps  []step
 		want   int32
 	}{
@@ -211,11 +214,13 @@ func TestTriedAgain(t *testing.T) {
 			reason: "within a minute nothing is fetched for nobody",
 			steps:  []step{{after: 6 * time.Second}, {after: 6 * time.Second}, {after: 40 * time.Second}}, want: 1,
 		},
-		"ToldLater":  {reason: "each minute it is", steps: []step{{after: time.Minute}}, want: 2},
-		"Asked":      {reason: "a machine that asks has it tried after five seconds", steps: []step{{after: 6 * time.Second, asks: true}}, want: 2},
-		"AskedWrong": {reason: "what came whole isn't fetched again as soon", wrong: true, steps: []step{{after: 6 * time.Second, asks: true}}, want: 1},
-		"WrongLater": {reason: "and is after a minute", wrong: true, steps: []step{{after: time.Minute, asks: true}}, want: 2},
-		"AskedSoon":  {reason: "one that asks again and again hammers nobody's server", steps: []step{{after: time.Second, asks: true}}, want: 1},
+		"ToldLater":   {reason: "each minute it is", steps: []step{{after: time.Minute}}, want: 2},
+		"Asked":       {reason: "a machine that asks has it tried after five seconds", steps: []step{{after: 6 * time.Second, asks: true}}, want: 2},
+		"AskedWrong":  {reason: "what came whole isn't fetched again as soon", wrong: true, steps: []step{{after: 6 * time.Second, asks: true}}, want: 1},
+		"AskedAhead":  {reason: "nor when a machine asks for what a profile alone has asked for", wrong: true, ahead: ByProfile, steps: []step{{after: 6 * time.Second, asks: true}}, want: 1},
+		"AskedBroken": {reason: "what may have broken off is", wrong: true, broken: true, steps: []step{{after: 6 * time.Second, asks: true}}, want: 2},
+		"WrongLater":  {reason: "and is after a minute", wrong: true, steps: []step{{after: time.Minute, asks: true}}, want: 2},
+		"AskedSoon":   {reason: "one that asks again and again hammers nobody's server", steps: []step{{after: time.Second, asks: true}}, want: 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -224,6 +229,16 @@ func TestTriedAgain(t *testing.T) {
 				fetched.Add(1)
 				if !tc.wrong {
 					w.WriteHeader(http.StatusServiceUnavailable)
+				}
+				if tc.broken {
+					c, _, err := http.NewResponseController(w).Hijack()
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					_, _ = io.WriteString(c, "HTTP/1.0 200 OK\r\n\r\nanother file")
+					_ = c.Close()
+					return
 				}
 				_, _ = io.WriteString(w, "another file")
 			})
@@ -236,14 +251,15 @@ func TestTriedAgain(t *testing.T) {
 				t.Helper()
 				awaitReport(t, c, func(r Report) bool { return len(r.Failed) == 1 && len(r.Fetching) == 0 })
 			}
-			c.Want(map[boot.Artifact]Level{a: Soon})
+			level := cmp.Or(tc.ahead, Soon)
+			c.Want(map[boot.Artifact]Level{a: level})
 			failed()
 			for _, s := range tc.steps {
 				ahead.Add(int64(s.after))
 				if s.asks {
 					_ = c.Await(t.Context(), a)
 				} else {
-					c.Want(map[boot.Artifact]Level{a: Soon})
+					c.Want(map[boot.Artifact]Level{a: level})
 				}
 				failed()
 			}

@@ -79,10 +79,11 @@ func (f *flight) raise(level Level) {
 // another one stays so for longer than a server stays away: it isn't fetched as often as a hall of machines asks.
 func (c *Cache) failedLately(a boot.Artifact, level Level, patience time.Duration) bool {
 	x, ok := c.failed[a]
-	if why, of := errors.AsType[*Error](x.err); of && why.Reason == ReasonDigest {
-		patience = max(patience, mismatchFor)
+	stands := level <= x.level
+	if wrong, is := errors.AsType[*wrongError](x.err); is && wrong.certain {
+		patience, stands = max(patience, mismatchFor), true // It's as wrong for a machine.
 	}
-	return ok && level <= x.level && c.o.Now().Sub(x.at) < patience
+	return ok && stands && c.o.Now().Sub(x.at) < patience
 }
 
 func (c *Cache) fly(ctx context.Context, a boot.Artifact, f *flight) {

@@ -185,7 +185,7 @@ func layer(manifest []byte, file string) (string, error) {
 	case !digestPattern.MatchString(m.Layers[0].Digest):
 		return "", errors.New("its manifest names its layer by no digest that's known")
 	case strings.HasPrefix(m.Layers[0].Digest, "sha256:") == strings.HasPrefix(file, "sha256:"):
-		return "", &wrongError{}
+		return "", &wrongError{certain: true}
 	}
 	return m.Layers[0].Digest, nil
 }

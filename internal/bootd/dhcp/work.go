@@ -88,7 +88,7 @@ func (w *work) answer(ctx context.Context, waiting int) {
 
 // foresee looks at what is known of the machines whose packets come next.
 func (w *work) foresee(from, to int) {
-	defer func() { _ = recover() }() // What is wrong is told where they're answered.
+	defer func() { _ = recover() }() // Nothing rests on it, and what is wrong is told where they're answered.
 	st := w.s.cfg.State()
 	if st == nil {
 		return

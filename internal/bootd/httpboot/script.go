@@ -195,7 +195,7 @@ func firmware(p *boot.Plan, fw boot.Firmware) boot.Firmware {
 func wait(reason string) time.Duration {
 	switch reason {
 	case boot.DecidedNotSynced, boot.DecidedClockSkew, boot.DecidedStale, boot.DecidedNoSession, boot.DecidedGranted, boot.DecidedSuperseded,
-		gate.ReasonAPI, gate.ReasonDisk, gate.ReasonBusy, gate.ReasonPace, artifacts.ReasonFetching, artifacts.ReasonFetch, artifacts.ReasonDigest:
+		gate.ReasonAPI, gate.ReasonDisk, gate.ReasonBusy, gate.ReasonGone, gate.ReasonPace, artifacts.ReasonFetching, artifacts.ReasonFetch, artifacts.ReasonDigest:
 		return shortWait
 	}
 	return 0

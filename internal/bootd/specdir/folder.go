@@ -125,6 +125,14 @@ func (f *folder) list() (names []string, err error) {
 	return names, nil
 }
 
+// path of one of the files. One that isn't the folder's (include) has a path for a name.
+func (f *folder) path(name string) string {
+	if strings.Contains(name, "/") {
+		return name
+	}
+	return filepath.Join(f.dir, name)
+}
+
 // isSpecs says whether a file of that name is one of specs. What begins with a dot is somebody's who moves it into its place when it's whole.
 func isSpecs(name string) bool {
 	return !strings.HasPrefix(name, ".") && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"reflect"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -47,7 +46,7 @@ func (f *folder) gather(w *world) parts {
 	first := make(map[named]found, n)
 	for _, old := range []bool{false, true} {
 		for _, name := range f.sorted() {
-			c, file := f.files[name], filepath.Join(f.dir, name)
+			c, file := f.files[name], f.path(name)
 			for i := range c.objects {
 				o := &c.objects[i]
 				if (o.old || c.old || f.lost) != old {

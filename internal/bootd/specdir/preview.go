@@ -100,6 +100,9 @@ func (f *folder) include(file string) (string, error) {
 		return "", fmt.Errorf("cannot read the entry: %w", err)
 	}
 	objects, faults := parse(file, b)
+	if base == file {
+		file = "./" + file // The folder may have one of that name.
+	}
 	f.files[file] = content{objects: objects, faults: faults}
 	return file, nil
 }

@@ -41,7 +41,7 @@ func (s *Source) watch(ctx context.Context) {
 }
 
 // concerns says whether one of some events (inotify(7)) may be of specs: those of a file that isn't one would have the next change of one that is wait its
-// turn. A kubelet's volume changes all files by its own ..data; an event without a name says that there were too many.
+// turn. What none of them tells, such as a link that's made, is seen by looking now and then. A kubelet's volume changes all files by its own ..data; an event without a name says that there were too many.
 func concerns(events []byte) bool {
 	for len(events) >= unix.SizeofInotifyEvent {
 		end := min(unix.SizeofInotifyEvent+int(binary.NativeEndian.Uint32(events[12:])), len(events))
