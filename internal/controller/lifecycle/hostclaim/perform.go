@@ -99,7 +99,8 @@ func (r *reconciler) patch(ctx context.Context, o client.Object, change func(cli
 	return errors.Wrapf(client.IgnoreNotFound(err), "cannot patch %T %q", o, o.GetNamespace()+"/"+o.GetName())
 }
 
-// each changes entry and addresses; going says whether those that are being deleted are meant too.
+// each changes entry and addresses; going says whether they're let go, be they being deleted or not. The entry is first to be held, and last to be let go: it
+// names the addresses, and once it has gone nothing says whose they are.
 func (r *reconciler) each(ctx context.Context, in inputs, change func(client.Object), going bool) error {
 	objects := []client.Object{}
 	if in.entry != nil {
@@ -107,6 +108,9 @@ func (r *reconciler) each(ctx context.Context, in inputs, change func(client.Obj
 	}
 	for i := range in.addresses {
 		objects = append(objects, &in.addresses[i])
+	}
+	if going {
+		slices.Reverse(objects)
 	}
 	for _, o := range objects {
 		if o.GetDeletionTimestamp() != nil && !going {

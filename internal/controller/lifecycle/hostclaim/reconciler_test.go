@@ -8,6 +8,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -119,5 +120,45 @@ func TestKindGoes(t *testing.T) {
 	}
 	if c.Status.Reason != string(v1alpha1.ReasonKindDeleted) || h.Spec.ForProvider.Power == v1alpha1.PoweredOff || h.Spec.ClaimRef == nil {
 		t.Errorf("claim says %q, host is to be %q for %v: want KindDeleted, and the host as it was", c.Status.Reason, h.Spec.ForProvider.Power, h.Spec.ClaimRef)
+	}
+}
+
+// TestLetGo: where an address can't be let go yet, since somebody has just written it, the entry that names it stays, so that the next try knows of both.
+func TestLetGo(t *testing.T) {
+	in := world(func(in *inputs) {
+		in.entry.Finalizers = []string{v1alpha1.FinalizerHeldByClaim}
+		in.addresses[0].Finalizers = []string{v1alpha1.FinalizerHeldByClaim}
+	})
+	var n calls
+	kube := serverOf(t, in, &n)
+	r := &reconciler{kube: kube}
+	get := func(o client.Object) client.Object {
+		t.Helper()
+		if err := kube.Get(t.Context(), client.ObjectKeyFromObject(o), o); err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	get(in.entry)
+	get(&in.addresses[0])
+	written := in.addresses[0].DeepCopy()
+	written.Labels = map[string]string{"somebody": "wrote"}
+	if err := kube.Update(t.Context(), written); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.perform(t.Context(), in, verdict{act: actLetGo}); !kerrors.IsConflict(err) {
+		t.Errorf("want the conflict, got %v", err)
+	}
+	if e := get(in.entry.DeepCopy()); len(e.GetFinalizers()) != 1 {
+		t.Errorf("the entry is let go before its address: %v", e.GetFinalizers())
+	}
+	get(&in.addresses[0])
+	if err := r.perform(t.Context(), in, verdict{act: actLetGo}); err != nil {
+		t.Error(err)
+	}
+	for _, o := range []client.Object{in.entry.DeepCopy(), in.addresses[0].DeepCopy()} {
+		if o := get(o); len(o.GetFinalizers()) != 0 {
+			t.Errorf("%T is still held: %v", o, o.GetFinalizers())
+		}
 	}
 }
