@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -45,6 +46,7 @@ type Pair struct {
 type mark struct {
 	size    int64
 	changed time.Time
+	number  uint64 // Of the file's inode: who makes all files of one time changes that alone.
 }
 
 // Read reads a pair. An error says which file is wrong, and how.
@@ -121,6 +123,9 @@ func (p *Pair) newest() *tls.Certificate {
 	if marks := p.marks(); marks != p.read {
 		p.read = marks // What's wrong is said once.
 		c, err := p.load()
+		if err == nil && c.Leaf.NotAfter.Before(now) && !p.present.Leaf.NotAfter.Before(now) {
+			err = fmt.Errorf("TLS certificate %q has ended: %s", p.cert, c.Leaf.NotAfter.UTC().Format(time.RFC3339))
+		}
 		if err != nil {
 			p.log.Warn("the TLS certificate isn't read anew; the one before is served", "error", err.Error())
 		} else {
@@ -157,13 +162,20 @@ func (p *Pair) warn() {
 		return
 	}
 	p.warned = now
-	p.log.Warn("the TLS certificate ends, and machines refuse it then: renew it", "file", p.cert, "until", p.present.Leaf.NotAfter.UTC().Format(time.RFC3339))
+	says := "the TLS certificate ends, and machines refuse it then: renew it"
+	if left < 0 {
+		says = "the TLS certificate has ended, and machines refuse it: renew it"
+	}
+	p.log.Warn(says, "file", p.cert, "until", p.present.Leaf.NotAfter.UTC().Format(time.RFC3339))
 }
 
 func (p *Pair) marks() (m [2]mark) {
 	for i, path := range []string{p.cert, p.key} {
 		if info, err := os.Stat(path); err == nil {
-			m[i] = mark{info.Size(), info.ModTime()}
+			m[i] = mark{size: info.Size(), changed: info.ModTime()}
+			if s, ok := info.Sys().(*syscall.Stat_t); ok {
+				m[i].number = s.Ino
+			}
 		}
 	}
 	return m

@@ -65,6 +65,14 @@ func (f files) write(path string, b []byte) {
 	}
 }
 
+// alike gives the files a time.
+func (f files) alike(at time.Time) {
+	f.t.Helper()
+	if err := errors.Join(os.Chtimes(f.cert, at, at), os.Chtimes(f.key, at, at)); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
 // name that a client sees.
 func name(t *testing.T, p *Pair) string {
 	t.Helper()
@@ -108,10 +116,25 @@ func TestRenewed(t *testing.T) {
 	if got := name(t, p); got != "two" {
 		t.Errorf("%q is served while there's no file", got)
 	}
+	f.renew("ended", -time.Hour)
+	now = now.Add(2 * often)
+	if got := name(t, p); got != "two" {
+		t.Errorf("%q is served in the place of one that's good still", got)
+	}
 	f.renew("three", 90*24*time.Hour)
 	now = now.Add(2 * often)
 	if got := name(t, p); got != "three" {
 		t.Errorf("%q is served once the files are right again", got)
+	}
+	f.renew("3rd", 90*24*time.Hour) // As long a name, and of one time.
+	f.alike(t0())
+	now = now.Add(2 * often)
+	f.renew("4th", 90*24*time.Hour)
+	_ = name(t, p)
+	f.alike(t0())
+	now = now.Add(2 * often)
+	if got := name(t, p); got != "4th" {
+		t.Errorf("%q is served after a pair that's as large and as old as the one before", got)
 	}
 	if strings.Contains(log.String(), "PRIVATE") || strings.Contains(log.String(), "nonsense") {
 		t.Errorf("the log shows a key:\n%s", log.String())
@@ -168,6 +191,16 @@ func TestEnds(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), "renew it"); n != 2 {
 		t.Errorf("it's said %d times in two days:\n%s", n, log.String())
+	}
+	log.Reset()
+	now = t0().Add(11 * 24 * time.Hour)
+	if got := name(t, p); got != "one" || !strings.Contains(log.String(), "has ended, and machines refuse it: renew it") {
+		t.Errorf("%q is served, and said of it:\n%s", got, log.String())
+	}
+	f.renew("two", -time.Hour)
+	now = now.Add(2 * often)
+	if got := name(t, p); got != "two" {
+		t.Errorf("%q is served where both have ended", got)
 	}
 }
 

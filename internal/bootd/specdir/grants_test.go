@@ -165,6 +165,11 @@ func TestInstallsOnce(t *testing.T) {
 		"Log": {reason: "a lost log is made good by the record beside the specs", loses: func(r *rig) {
 			remove(t, filepath.Join(r.state, "consumed.log"))
 		}},
+		"LogDamagedEarly": {reason: "with a damaged log no install starts, and a used grant is used all the same", loses: func(r *rig) {
+			if err := os.WriteFile(filepath.Join(r.state, "consumed.log"), []byte("no line of a log\n"), 0o600); err != nil {
+				r.t.Fatal(err)
+			}
+		}},
 		"Renamed": {reason: "an entry of a new name asks", report: true, loses: func(r *rig) {
 			r.write("a.yaml", strings.ReplaceAll(all(1), "name: m1}\nspec", "name: m2}\nspec"))
 		}, asks: true},

@@ -82,6 +82,8 @@ type Source struct {
 	// taken says that the world is still what an earlier life has kept, with what came since. kept is the last state that was looked at for that.
 	taken bool
 	kept  *boot.State
+	// nothing says that the folder holds nothing to serve anybody by, which is said once.
+	nothing bool
 }
 
 // compared are the grants, by entry UID, whose session was compared with the log, and the entries that are in doubt.
@@ -277,6 +279,11 @@ func (s *Source) resolve() {
 	}
 	s.version++
 	s.sayEarlier()
+	nothing := s.world.plans.Len() == 0 && len(s.world.segments) == 0 && len(s.world.problems) == 0
+	if nothing && !s.nothing {
+		s.o.Logger.Warn("the folder of specs holds no network and no entry that could be served: nobody is answered", "folder", s.o.Dir)
+	}
+	s.nothing = nothing
 	for what := range s.said {
 		if _, still := s.world.problems[what]; !still && what != "" {
 			s.say(what, "")

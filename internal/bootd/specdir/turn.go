@@ -179,6 +179,7 @@ func (s *Source) publish() {
 			if err := s.sessions.Seen(*r); err != nil {
 				s.o.Logger.Error("a session can't be compared with the log; no install starts until it can", "entry", p.Entry.String(), "error", err.Error())
 				k.doubtful[p.EntryUID], s.uncompared = true, true
+				sessions = append(sessions, r.Session) // What it says was used is so all the same, and its machine boots its disk.
 				continue
 			}
 			s.seen[r.Name] = r.Session.Revision
