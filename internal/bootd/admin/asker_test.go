@@ -20,3 +20,23 @@ func TestWhy(t *testing.T) {
 }
 
 func (s noSessions) Sent(boot.Name, int64) { _ = s.said("Sent") }
+
+// TestWaitsForItsFile: of a script that waits for more than its reason says, that is told.
+func TestWaitsForItsFile(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		e      Explanation
+		want   string
+	}{
+		"Message": {"which file it is, and why", Explanation{Scripts: []Script{{Answer: string(boot.AnswerHold), Reason: "R", Because: "a word", Message: "a sentence"}}}, "its script: hold (R): a sentence"},
+		"Because": {"without one the reason's own meaning", Explanation{Scripts: []Script{{Answer: string(boot.AnswerHold), Reason: "R", Because: "a word"}}}, "its script: hold (R): a word"},
+		"Held":    {"what its source knows comes first", Explanation{Held: "held", Scripts: []Script{{Answer: string(boot.AnswerHold), Reason: "R", Message: "a sentence"}}}, "its script: hold (R): held"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := waitsFor(&tc.e); got != tc.want {
+				t.Errorf("%s: %q", tc.reason, got)
+			}
+		})
+	}
+}

@@ -257,7 +257,7 @@ func waitsFor(e *Explanation) string {
 	}
 	for _, s := range e.Scripts {
 		if s.Answer == string(boot.AnswerHold) && s.Reason != boot.DecidedNoArtifacts {
-			return fmt.Sprintf("its script: hold (%s)%s", s.Reason, after(": ", cmp.Or(e.Held, s.Because)))
+			return fmt.Sprintf("its script: hold (%s)%s", s.Reason, after(": ", cmp.Or(e.Held, s.Message, s.Because)))
 		}
 	}
 	for _, s := range e.Scripts {

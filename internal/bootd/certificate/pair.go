@@ -162,11 +162,12 @@ func (p *Pair) warn() {
 		return
 	}
 	p.warned = now
-	says := "the TLS certificate ends, and machines refuse it then: renew it"
+	log := p.log.With("file", p.cert, "until", p.present.Leaf.NotAfter.UTC().Format(time.RFC3339))
 	if left < 0 {
-		says = "the TLS certificate has ended, and machines refuse it: renew it"
+		log.Warn("the TLS certificate has ended, and machines refuse it: renew it")
+		return
 	}
-	p.log.Warn(says, "file", p.cert, "until", p.present.Leaf.NotAfter.UTC().Format(time.RFC3339))
+	log.Warn("the TLS certificate ends, and machines refuse it then: renew it")
 }
 
 func (p *Pair) marks() (m [2]mark) {
