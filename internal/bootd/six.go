@@ -1,6 +1,7 @@
 package bootd
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -48,8 +49,10 @@ type six struct {
 	openTFTP  func() error
 	noTFTP    string // why it can't be had
 	triedTFTP time.Time
-	joined    time.Time
-	stop      func()
+	// noHTTP says why nothing is booted over IPv6; "": something is.
+	noHTTP string
+	joined time.Time
+	stop   func()
 }
 
 // Problem with a segment, in a sentence; "": none.
@@ -121,7 +124,7 @@ func (x *six) turn(ctx context.Context, st *boot.State) {
 			x.say("subnets of IPv6 aren't served on all interfaces: " + err.Error())
 			return
 		}
-		x.say(partly)
+		x.say(cmp.Or(x.noHTTP, partly))
 	}
 }
 
@@ -252,6 +255,9 @@ func (d *daemon) serveSix(ctx context.Context, l listeners) error {
 	x, web := d.six, portSix(l.http)
 	if d.tftp != nil {
 		x.tftp = d.tftp.Serve
+	}
+	if d.c.HTTPListen != "" && web == 0 && portSix(l.https) == 0 {
+		x.noHTTP = fmt.Sprintf("machines get addresses over IPv6 and nothing to boot, since HTTP is served at %s alone: give --http-listen an address of both families, as 0.0.0.0:8480 is", d.c.HTTPListen)
 	}
 	x.server = func() *dhcp6.Server {
 		if x.learnt == nil {

@@ -11,13 +11,9 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
-	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
 )
-
-// shortWait is the hold of what ends by itself in a moment.
-const shortWait = 2 * time.Second
 
 // routeScript is what most machines ask for, and every one first.
 const routeScript = "GET " + ipxe.PathBoot + "{token}/" + ipxe.ScriptName
@@ -106,7 +102,7 @@ func unfound(p *boot.Plan, a gate.Answer) bool {
 func (s *Server) decide(ctx context.Context, c gate.Caller, fw boot.Firmware, base string, six bool, at *url.URL, commit bool) (gate.Answer, script, error) {
 	fw = firmware(c.Plan, fw)
 	input := func(a gate.Answer) ipxe.Input {
-		return ipxe.Input{Plan: a.Told(c), Decision: a.Decision, Firmware: fw, Base: base, Six: six, Installer: s.installer(base), NoAddress: s.proxied(c.Plan), Token: a.Token, Wait: wait(a.Reason)}
+		return ipxe.Input{Plan: a.Told(c), Decision: a.Decision, Firmware: fw, Base: base, Six: six, Installer: s.installer(base), NoAddress: s.proxied(c.Plan), Token: a.Token, Wait: gate.Wait(a.Reason)}
 	}
 	a := s.o.Gate.Script(ctx, c, fw, commit, func(a gate.Answer) error {
 		_, err := ipxe.Render(input(a))
@@ -189,14 +185,4 @@ func firmware(p *boot.Plan, fw boot.Firmware) boot.Firmware {
 		fw.Arch = p.Artifacts[0].Arch
 	}
 	return fw
-}
-
-// wait is how long a hold lasts; 0 is the renderer's default.
-func wait(reason string) time.Duration {
-	switch reason {
-	case boot.DecidedNotSynced, boot.DecidedClockSkew, boot.DecidedStale, boot.DecidedNoSession, boot.DecidedGranted, boot.DecidedSuperseded,
-		gate.ReasonAPI, gate.ReasonDisk, gate.ReasonBusy, gate.ReasonGone, gate.ReasonPace, artifacts.ReasonFetching, artifacts.ReasonFetch, artifacts.ReasonDigest:
-		return shortWait
-	}
-	return 0
 }

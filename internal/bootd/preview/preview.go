@@ -10,6 +10,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/grub"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/rpi"
@@ -115,7 +116,7 @@ func script(p *boot.Plan, fw boot.Firmware, t Told, six bool) (string, error) {
 		return l.shown(grub.Render(grub.Input{Plan: p, Decision: d, Arch: fw.Arch, Base: l.base, Server: l.server, Token: l.token})) //nolint:wrapcheck // It says what is wrong, and of which entry.
 	}
 	return l.shown(ipxe.Render(ipxe.Input{ //nolint:wrapcheck // It says what is wrong, and of which entry.
-		Plan: p, Decision: d, Firmware: fw, Base: l.base, Six: six, Token: l.token, Again: l.base + ipxe.PathBoot + "SCRIPT-TOKEN/" + ipxe.ScriptName,
+		Plan: p, Decision: d, Firmware: fw, Base: l.base, Six: six, Token: l.token, Wait: gate.Wait(d.Reason), Again: l.base + ipxe.PathBoot + "SCRIPT-TOKEN/" + ipxe.ScriptName,
 	}))
 }
 
