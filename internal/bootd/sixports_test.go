@@ -77,11 +77,9 @@ func TestNoHTTPOverSix(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- d.serveSix(ctx, l) }()
-		for end := time.Now().Add(10 * time.Second); d.six.Problem(g) == "" && want != "" && time.Now().Before(end); time.Sleep(time.Millisecond) {
-		}
-		for end := time.Now().Add(10 * time.Second); want == "" && time.Now().Before(end); time.Sleep(time.Millisecond) {
-			if d.six.answers.Load() != nil {
-				break
+		for end := time.Now().Add(10 * time.Second); d.six.answers.Load() == nil || d.six.Problem(g) == "" && want != ""; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%q: it isn't served, or nothing is said", listen)
 			}
 		}
 		if says := d.six.Problem(g); !strings.Contains(says, want) || want == "" && says != "" || d.six.Problem(four) != "" {
