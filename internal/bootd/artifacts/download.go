@@ -217,8 +217,9 @@ func (d *download) copy(r *patient, length int64) error {
 func (d *download) finish() error {
 	if sumOf(d.sum, d.a.Digest) != d.a.Digest {
 		d.again = d.from > 0 // What was there before may have been of another file.
+		certain := d.bounded && !d.again
 		d.drop()
-		return &wrongError{certain: d.bounded}
+		return &wrongError{certain: certain}
 	}
 	err := d.file.Sync()
 	if err == nil {

@@ -2,6 +2,7 @@
 package certificate
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -38,6 +39,8 @@ type Pair struct {
 	looked  time.Time // when
 	warned  time.Time
 	told    map[string]bool // hosts that were compared with it
+	// ended is a pair that isn't taken since it has ended, and the one before hasn't; nil: none is.
+	ended *tls.Certificate
 	// firmware says that firmware comes, too.
 	firmware bool
 }
@@ -123,19 +126,34 @@ func (p *Pair) newest() *tls.Certificate {
 	if marks := p.marks(); marks != p.read {
 		p.read = marks // What's wrong is said once.
 		c, err := p.load()
+		p.ended = nil
 		if err == nil && c.Leaf.NotAfter.Before(now) && !p.present.Leaf.NotAfter.Before(now) {
-			err = fmt.Errorf("TLS certificate %q has ended: %s", p.cert, c.Leaf.NotAfter.UTC().Format(time.RFC3339))
+			p.ended, err = c, fmt.Errorf("TLS certificate %q has ended: %s", p.cert, c.Leaf.NotAfter.UTC().Format(time.RFC3339))
 		}
 		if err != nil {
 			p.log.Warn("the TLS certificate isn't read anew; the one before is served", "error", err.Error())
 		} else {
-			p.present, p.warned, p.told = c, time.Time{}, map[string]bool{}
-			p.log.Info("the TLS certificate was read anew", "until", c.Leaf.NotAfter.UTC().Format(time.RFC3339))
-			p.fits()
+			p.take(c)
 		}
+	}
+	if c := p.ended; c != nil && (!c.Leaf.NotAfter.Before(now) || p.present.Leaf.NotAfter.Before(now)) { // A clock was ahead, or the other has ended, too.
+		p.ended = nil
+		p.take(c)
 	}
 	p.warn()
 	return p.present
+}
+
+// take has a pair served from now on. One whose files alone are others is the same one, of which all is said.
+func (p *Pair) take(c *tls.Certificate) {
+	same := bytes.Equal(c.Leaf.Raw, p.present.Leaf.Raw)
+	p.present = c
+	if same {
+		return
+	}
+	p.warned, p.told = time.Time{}, map[string]bool{}
+	p.log.Info("the TLS certificate was read anew", "until", c.Leaf.NotAfter.UTC().Format(time.RFC3339))
+	p.fits()
 }
 
 // fits says that a key, or its issuer's, isn't one that firmware takes.
@@ -158,7 +176,8 @@ func signedByRSA(a x509.SignatureAlgorithm) bool {
 func (p *Pair) warn() {
 	now := p.now()
 	left := p.present.Leaf.NotAfter.Sub(now)
-	if left > soon || !p.warned.IsZero() && now.Sub(p.warned) < daily {
+	ends := left < 0 && p.warned.Before(p.present.Leaf.NotAfter) // Since it was last told of.
+	if left > soon || !ends && !p.warned.IsZero() && now.Sub(p.warned) < daily {
 		return
 	}
 	p.warned = now

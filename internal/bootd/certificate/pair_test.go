@@ -121,6 +121,14 @@ func TestRenewed(t *testing.T) {
 	if got := name(t, p); got != "two" {
 		t.Errorf("%q is served in the place of one that's good still", got)
 	}
+	ahead := now
+	now = now.Add(80 * 24 * time.Hour)
+	f.renew("soon", 60*24*time.Hour) // By a clock that's ahead it has ended.
+	_ = name(t, p)
+	now = ahead.Add(2 * often)
+	if got := name(t, p); got != "soon" {
+		t.Errorf("%q is served once the clock is right again", got)
+	}
 	f.renew("three", 90*24*time.Hour)
 	now = now.Add(2 * often)
 	if got := name(t, p); got != "three" {
@@ -192,8 +200,26 @@ func TestEnds(t *testing.T) {
 	if n := strings.Count(log.String(), "renew it"); n != 2 {
 		t.Errorf("it's said %d times in two days:\n%s", n, log.String())
 	}
+	said := strings.Count(log.String(), "read anew")
+	b, err := os.ReadFile(f.cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // Some file systems give another inode each time.
+		f.write(f.cert, b)
+		now = now.Add(2 * often)
+		name(t, p)
+	}
+	if n := strings.Count(log.String(), "renew it"); n > 3 || strings.Count(log.String(), "read anew") != said {
+		t.Errorf("the same pair is told of as another, %d times:\n%s", n, log.String())
+	}
 	log.Reset()
-	now = t0().Add(11 * 24 * time.Hour)
+	now = t0().Add(10*24*time.Hour + time.Hour) // An hour after its end, and not a day after it was told of last.
+	if got := name(t, p); got != "one" || !strings.Contains(log.String(), "has ended, and machines refuse it: renew it") {
+		t.Errorf("%q is served, and said of its end:\n%s", got, log.String())
+	}
+	log.Reset()
+	now = t0().Add(12 * 24 * time.Hour)
 	if got := name(t, p); got != "one" || !strings.Contains(log.String(), "has ended, and machines refuse it: renew it") {
 		t.Errorf("%q is served, and said of it:\n%s", got, log.String())
 	}

@@ -92,7 +92,7 @@ func (l *Log) parse(b []byte) (int64, error) {
 		var e entry
 		if err := json.Unmarshal(b[end:end+i], &e); err != nil || e.Consumption.GrantID == "" { //nolint:musttag // The domain's own names are the format.
 			return 0, fmt.Errorf("line %d of the log of consumed grants %q is damaged; "+
-				"what was consumed there is unknown: compare with the logs of other bootds, or without a cluster with .bootd/granted beside the specs, then remove the line", n, l.path)
+				"what was consumed there is unknown: compare with the logs of other bootds, or without a cluster with .bootd/granted beside the specs, then remove the line, and start bootd anew", n, l.path)
 		}
 		l.take(e)
 		l.lines++

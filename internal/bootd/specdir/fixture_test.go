@@ -153,7 +153,7 @@ func (r *rig) tryStart(change ...func(*Options)) error {
 	}
 	l, damaged := session.OpenLog(filepath.Join(r.state, "consumed.log"))
 	if damaged != nil {
-		l = session.Unreadable(damaged) // As bootd with a folder.
+		l, o.Blocked = session.Unreadable(damaged), damaged.Error() // As bootd with a folder.
 	}
 	src, err := Open(o)
 	if err != nil {

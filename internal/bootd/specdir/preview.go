@@ -99,10 +99,10 @@ func (f *folder) include(file string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot read the entry: %w", err)
 	}
-	objects, faults := parse(file, b)
-	if base == file {
+	if !strings.Contains(file, "/") {
 		file = "./" + file // The folder may have one of that name.
 	}
+	objects, faults := parse(file, b)
 	f.files[file] = content{objects: objects, faults: faults}
 	return file, nil
 }

@@ -177,7 +177,9 @@ func (s *Source) publish() {
 		}
 		if s.seen[r.Name] != r.Session.Revision {
 			if err := s.sessions.Seen(*r); err != nil {
-				s.o.Logger.Error("a session can't be compared with the log; no install starts until it can", "entry", p.Entry.String(), "error", err.Error())
+				if before := s.known.Load(); before == nil || !before.doubtful[p.EntryUID] { // It's tried again all the time.
+					s.o.Logger.Error("a session can't be compared with the log; no install starts until it can", "entry", p.Entry.String(), "error", err.Error())
+				}
 				k.doubtful[p.EntryUID], s.uncompared = true, true
 				sessions = append(sessions, r.Session) // What it says was used is so all the same, and its machine boots its disk.
 				continue

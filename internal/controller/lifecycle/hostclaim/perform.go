@@ -116,6 +116,12 @@ func (r *reconciler) each(ctx context.Context, in inputs, change func(client.Obj
 		if o.GetDeletionTimestamp() != nil && !going {
 			continue
 		}
+		if c, ok := o.DeepCopyObject().(client.Object); ok {
+			change(c)
+			if slices.Equal(c.GetFinalizers(), o.GetFinalizers()) {
+				continue // Whoever writes it meanwhile is in nobody's way.
+			}
+		}
 		if err := r.patch(ctx, o, change); err != nil {
 			return err
 		}
