@@ -30,7 +30,8 @@ func (w *world) serve(p parts, node map[string]string) {
 	for n, x := range p.networks {
 		g, served, err := bootspec.SegmentOf(x, node)
 		if err != nil {
-			w.problems["BootNetwork "+n.String()] = p.places["BootNetwork "+n.String()] + ": " + err.Error()
+			key := "BootNetwork " + n.String()
+			w.problems[key] = p.places[key] + ": " + err.Error()
 		}
 		if err == nil && served {
 			w.segments, networks = append(w.segments, g), append(networks, x)

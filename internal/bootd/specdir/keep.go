@@ -10,7 +10,7 @@ import (
 // haven't changed. It waits until the folder hasn't changed for so long: a file that's added costs no more than it did.
 func (s *Source) keep(still time.Duration) {
 	st := s.state.Load()
-	if s.o.Keep == nil || st == nil || st == s.kept || s.stale || s.uncompared || time.Since(s.changed) < still || s.marked != s.mark() {
+	if s.o.Keep == nil || st == nil || st == s.kept || s.stale || len(s.uncompared) > 0 || time.Since(s.changed) < still || s.marked != s.mark() {
 		return
 	}
 	s.kept = st

@@ -133,7 +133,7 @@ func (s *Source) worldOf(k *keptFolder, before *boot.State) (world, error) {
 	}
 	p := newParts()
 	for _, x := range k.shared {
-		x.file = filepath.Join(s.o.Dir, x.file)
+		x.file = s.folder.path(x.file)
 		p.add(x)
 	}
 	w.serve(p, s.o.Node)

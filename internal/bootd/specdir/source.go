@@ -75,8 +75,9 @@ type Source struct {
 	calmed   time.Time
 	restless atomic.Bool
 	unrested bool // It was said.
-	// stale says that the folder has changed, and wasn't resolved since. uncompared says that a session couldn't be compared with the log.
-	stale, uncompared bool
+	stale    bool // The folder has changed, and wasn't resolved since.
+	// uncompared are the entries, by UID, whose session couldn't be compared with the log.
+	uncompared map[string]bool
 	// settles says that it's only stale since nothing that's missing comes any more.
 	settled bool
 	// taken says that the world is still what an earlier life has kept, with what came since. kept is the last state that was looked at for that.

@@ -33,7 +33,7 @@ func (s *Source) turn() {
 		s.grant()
 	}
 	mark := s.mark() // What comes in while a state is made is in the next one.
-	if mark != s.marked || confirmed || s.uncompared {
+	if mark != s.marked || confirmed || len(s.uncompared) > 0 {
 		s.publish()
 	} else {
 		s.onNew(s.state.Load()) // Who is told may have to do with the time, too.
@@ -165,7 +165,8 @@ func (s *Source) publish() {
 	}
 	others := map[int]*boot.Plan{} // Than in the world, by their numbers there.
 	var sessions []boot.Session
-	s.uncompared = false
+	before := s.uncompared
+	s.uncompared = map[string]bool{}
 	s.world.plans, s.world.more = s.world.plans.With(nil, s.world.more), nil
 	for i, p := range s.world.plans.Scan() {
 		if !s.asItIs(p) {
@@ -177,10 +178,10 @@ func (s *Source) publish() {
 		}
 		if s.seen[r.Name] != r.Session.Revision {
 			if err := s.sessions.Seen(*r); err != nil {
-				if before := s.known.Load(); before == nil || !before.doubtful[p.EntryUID] { // It's tried again all the time.
+				if !before[p.EntryUID] { // It's tried again all the time.
 					s.o.Logger.Error("a session can't be compared with the log; no install starts until it can", "entry", p.Entry.String(), "error", err.Error())
 				}
-				k.doubtful[p.EntryUID], s.uncompared = true, true
+				k.doubtful[p.EntryUID], s.uncompared[p.EntryUID] = true, true
 				sessions = append(sessions, r.Session) // What it says was used is so all the same, and its machine boots its disk.
 				continue
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -88,13 +89,16 @@ func (r *reconciler) annotate(ctx context.Context, o client.Object, key, value s
 	})
 }
 
-// patch changes metadata of one object, if it's still the one that was read.
+// patch changes metadata of one object, if it's still the one that was read. What is as it should be isn't written: whoever writes it meanwhile is in nobody's way.
 func (r *reconciler) patch(ctx context.Context, o client.Object, change func(client.Object)) error {
 	c, ok := o.DeepCopyObject().(client.Object)
 	if !ok {
 		return errors.Errorf("%T is no client object", o)
 	}
 	change(c)
+	if equality.Semantic.DeepEqual(c, o) {
+		return nil
+	}
 	err := r.kube.Patch(ctx, c, client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{}))
 	return errors.Wrapf(client.IgnoreNotFound(err), "cannot patch %T %q", o, o.GetNamespace()+"/"+o.GetName())
 }
@@ -115,12 +119,6 @@ func (r *reconciler) each(ctx context.Context, in inputs, change func(client.Obj
 	for _, o := range objects {
 		if o.GetDeletionTimestamp() != nil && !going {
 			continue
-		}
-		if c, ok := o.DeepCopyObject().(client.Object); ok {
-			change(c)
-			if slices.Equal(c.GetFinalizers(), o.GetFinalizers()) {
-				continue // Whoever writes it meanwhile is in nobody's way.
-			}
 		}
 		if err := r.patch(ctx, o, change); err != nil {
 			return err
