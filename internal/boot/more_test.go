@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func numbered(n int) *Plan {
+func planOf(n int) *Plan {
 	return &Plan{
 		Entry: Name{"lab", fmt.Sprintf("m%d", n)}, EntryUID: fmt.Sprintf("u%d", n), MACs: []MAC{MAC(fmt.Sprintf("52:54:00:00:%02x:%02x", n>>8, n&255))},
 		Network: Network{Address: netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 77, byte(n >> 8 & 255), byte(n & 255)}), 16)},
@@ -16,25 +16,25 @@ func numbered(n int) *Plan {
 
 func TestStateWithMore(t *testing.T) {
 	pools := []Segment{{Pools: []Pool{{Start: netip.MustParseAddr("10.77.0.2"), End: netip.MustParseAddr("10.77.0.3")}}}}
-	loser := numbered(9)
-	loser.MACs = append(loser.MACs, numbered(1).MACs[0])
-	st := StateOf(pools, []*Plan{numbered(1), loser}, []Session{{EntryUID: "u1", UID: "s"}})
+	loser := planOf(9)
+	loser.MACs = append(loser.MACs, planOf(1).MACs[0])
+	st := StateOf(pools, []*Plan{planOf(1), loser}, []Session{{EntryUID: "u1", UID: "s"}})
 	cases := map[string]struct {
 		reason string
 		of     *State
 		more   func() []*Plan
 		ok     bool
 	}{
-		"New":     {reason: "a machine with nothing of another", of: st, more: func() []*Plan { return []*Plan{numbered(2)} }, ok: true},
-		"Several": {reason: "as many as there are", of: st, more: func() []*Plan { return []*Plan{numbered(2), numbered(3)} }, ok: true},
+		"New":     {reason: "a machine with nothing of another", of: st, more: func() []*Plan { return []*Plan{planOf(2)} }, ok: true},
+		"Several": {reason: "as many as there are", of: st, more: func() []*Plan { return []*Plan{planOf(2), planOf(3)} }, ok: true},
 		"UID":     {reason: "tokens are found by it", of: st, more: func() []*Plan { return []*Plan{{EntryUID: "u1"}} }},
-		"MAC":     {reason: "another's", of: st, more: func() []*Plan { return []*Plan{{EntryUID: "u2", MACs: numbered(1).MACs}} }},
+		"MAC":     {reason: "another's", of: st, more: func() []*Plan { return []*Plan{{EntryUID: "u2", MACs: planOf(1).MACs}} }},
 		"Refused": {reason: "one that isn't served", of: st, more: func() []*Plan { return []*Plan{{EntryUID: "u9"}} }},
-		"Its MAC": {reason: "one that isn't served has it", of: st, more: func() []*Plan { return []*Plan{{EntryUID: "u2", MACs: numbered(9).MACs}} }},
-		"Twice":   {reason: "two that come", of: st, more: func() []*Plan { return []*Plan{numbered(2), numbered(2)} }},
+		"Its MAC": {reason: "one that isn't served has it", of: st, more: func() []*Plan { return []*Plan{{EntryUID: "u2", MACs: planOf(9).MACs}} }},
+		"Twice":   {reason: "two that come", of: st, more: func() []*Plan { return []*Plan{planOf(2), planOf(2)} }},
 		"Many": {reason: "too many to copy each time", of: st, more: func() (all []*Plan) {
 			for n := range maxLate + 1 {
-				all = append(all, numbered(n+16))
+				all = append(all, planOf(n+16))
 			}
 			return all
 		}},
@@ -50,7 +50,7 @@ func TestStateWithMore(t *testing.T) {
 			if !ok {
 				return
 			}
-			for _, p := range append(more, numbered(1)) {
+			for _, p := range append(more, planOf(1)) {
 				if q, ok := got.ByEntry(KeyOf(p.EntryUID)); !ok || q.EntryUID != p.EntryUID {
 					t.Errorf("%s: no plan of %s", tc.reason, p.EntryUID)
 				}
@@ -72,11 +72,11 @@ func TestStateWithMore(t *testing.T) {
 }
 
 func TestStateSince(t *testing.T) {
-	st := StateOf(nil, []*Plan{numbered(1)}, nil)
-	a, _ := st.With([]*Plan{numbered(2)})
-	b, _ := a.With([]*Plan{numbered(3), numbered(4)})
-	c, _ := a.With([]*Plan{numbered(5)})
-	other := StateOf(nil, []*Plan{numbered(1)}, nil)
+	st := StateOf(nil, []*Plan{planOf(1)}, nil)
+	a, _ := st.With([]*Plan{planOf(2)})
+	b, _ := a.With([]*Plan{planOf(3), planOf(4)})
+	c, _ := a.With([]*Plan{planOf(5)})
+	other := StateOf(nil, []*Plan{planOf(1)}, nil)
 	cases := map[string]struct {
 		reason      string
 		now, before *State

@@ -3,12 +3,14 @@ package boot
 import (
 	"slices"
 	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot/numbered"
 )
 
 // A register finds plans by what machines have, and by what tokens say: by their numbers in a Packed. It holds no pointer that the collector of
 // memory would have to follow for each machine.
 type register struct {
-	byMAC   map[uint64]uint32
+	byMAC   *numbered.Map[uint32]
 	byEntry map[EntryKey]uint32
 	// odd are those by MACs that are written in another way than ParseMAC writes them.
 	odd map[MAC]uint32
@@ -45,8 +47,10 @@ func (x *register) ofMAC(m MAC) (int, bool) {
 		i, ok := x.odd[m]
 		return int(i), ok
 	}
-	i, ok := x.byMAC[n]
-	return int(i), ok
+	if i := x.byMAC.At(n); i != nil {
+		return int(*i), true
+	}
+	return 0, false
 }
 
 // taken gives the plan whose UID or port, or one of whose MACs, a plan has, too.
@@ -77,7 +81,7 @@ func (x *register) add(key EntryKey, p *Plan, number int) {
 	}
 	for _, m := range p.MACs {
 		if n, ok := m.number(); ok {
-			x.byMAC[n] = i
+			x.byMAC.Set(n, i)
 			continue
 		}
 		if x.odd == nil {
@@ -91,7 +95,7 @@ func (x *register) add(key EntryKey, p *Plan, number int) {
 // place indexes the plans in their order, and gives the numbers of those that aren't served, since one before has a MAC, the port or the UID of theirs.
 func (s *State) place() (refused []int) {
 	n := s.plans.Len()
-	s.register = register{byMAC: make(map[uint64]uint32, n), byEntry: make(map[EntryKey]uint32, n)}
+	s.register = register{byMAC: &numbered.Map[uint32]{}, byEntry: make(map[EntryKey]uint32, n)}
 	s.plain, s.newest = true, time.Time{}
 	var p, other Plan
 	for i := range n {

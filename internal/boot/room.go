@@ -11,13 +11,28 @@ import (
 type Room struct {
 	plan Plan
 	six  Place
+	// macs has place for those of the next plans. What is used of it is never used again: they stay what they are.
+	macs []MAC
 }
+
+// roomMACs are made at once.
+const roomMACs = 64
 
 // make makes the plan of a row.
 func (r *Room) make(of Ref) *Plan {
 	r.plan = *of.of
+	if len(r.macs) == 0 {
+		r.macs = make([]MAC, roomMACs)
+	}
+	r.plan.MACs = r.macs[:0]
 	in := pieces.Of(of.row)
 	readRow(&in, &r.plan, &r.six)
+	switch n := len(r.plan.MACs); {
+	case n == 0:
+		r.plan.MACs = nil
+	case n <= len(r.macs):
+		r.plan.MACs, r.macs = r.plan.MACs[:n:n], r.macs[n:]
+	}
 	return &r.plan
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot/numbered"
 )
 
 const (
@@ -25,9 +26,9 @@ type Sights struct {
 	seed maphash.Seed
 
 	mu     sync.Mutex
-	began  time.Time         // with the first sight
-	last   map[uint64]glance // by entry UID: all NICs of a machine are one
-	tidied time.Duration     // since the first sight
+	began  time.Time            // with the first sight
+	last   numbered.Map[glance] // by entry UID: all NICs of a machine are one
+	tidied time.Duration        // since the first sight
 }
 
 type sight struct {
@@ -48,7 +49,7 @@ type glance struct {
 }
 
 // NewSights have seen nothing yet.
-func NewSights() *Sights { return &Sights{seed: maphash.MakeSeed(), last: map[uint64]glance{}} }
+func NewSights() *Sights { return &Sights{seed: maphash.MakeSeed()} }
 
 // first says whether an exchange of a machine, by its entry, is the first sight of its stage in a boot.
 func (s *Sights) first(uid string, seen sight) bool {
@@ -59,11 +60,15 @@ func (s *Sights) first(uid string, seen sight) bool {
 		s.began = seen.at
 	}
 	next := glance{at: seen.at.Sub(s.began), xid: seen.xid, client: ordinal(clients[:], seen.client), stage: ordinal(stages[:], seen.stage), six: seen.six}
-	before, known := s.last[machine]
-	goesOn := known && before.continues(next)
+	before := s.last.At(machine)
+	goesOn := before != nil && before.continues(next)
 	next.both = goesOn && before.client == next.client && (before.both || before.six != next.six)
-	s.last[machine] = next
-	if len(s.last) > maxSights && next.at-s.tidied > sameBoot {
+	if before != nil {
+		*before = next
+	} else {
+		s.last.Set(machine, next)
+	}
+	if s.last.Len() > maxSights && next.at-s.tidied > sameBoot {
 		s.forget(next.at)
 	}
 	return !goesOn
@@ -73,11 +78,7 @@ func (s *Sights) first(uid string, seen sight) bool {
 // for a look at all machines. (There are never more than have plans.)
 func (s *Sights) forget(now time.Duration) {
 	s.tidied = now
-	for machine, x := range s.last {
-		if now-x.at > sameBoot {
-			delete(s.last, machine)
-		}
-	}
+	s.last.DeleteFunc(func(x *glance) bool { return now-x.at > sameBoot })
 }
 
 // iPXE is a client's ordinal, the first of clients.

@@ -92,8 +92,8 @@ func TestSightsAreForgotten(t *testing.T) {
 	for i := range maxSights + 10 {
 		s.first(fmt.Sprint(i), sight{client: ClientPXE, stage: boot.StageDHCP, at: testNow.Add(time.Duration(i) * time.Second)})
 	}
-	if len(s.last) > maxSights {
-		t.Errorf("%d machines are remembered, want at most %d", len(s.last), maxSights)
+	if s.last.Len() > maxSights {
+		t.Errorf("%d machines are remembered, want at most %d", s.last.Len(), maxSights)
 	}
 }
 

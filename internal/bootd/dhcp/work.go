@@ -26,6 +26,8 @@ type work struct {
 	// rooms have the plans of answers on their way, each that of the answer at its place.
 	rooms [atOnce]boot.Room
 	known macs
+	// macs are those of the packets that come next, as numbers.
+	macs [atOnce]uint64
 }
 
 func newWork(s *Server, c Conn) *work {
@@ -93,11 +95,13 @@ func (w *work) foresee(from, to int) {
 	if st == nil {
 		return
 	}
+	macs := w.macs[:0]
 	for i := from; i < to; i++ {
-		if hw, ok := wire.Hardware(w.ring[(w.from+i)%len(w.ring)].Data); ok {
-			_ = st.Near(hw)
+		if n, ok := wire.Hardware(w.ring[(w.from+i)%len(w.ring)].Data); ok {
+			macs = append(macs, n)
 		}
 	}
+	_ = st.Near(macs)
 }
 
 // one decides about a packet.

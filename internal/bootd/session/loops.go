@@ -89,7 +89,7 @@ func (w Way) number() uint16 { return uint16(maphash.Comparable(seed, w)) } //no
 func (l *Trails) Told(m Machine, lead Lead, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	was := l.of[m]
+	was, _ := l.was(m)
 	x := was
 	x.found()
 	if x.lead != lead {
@@ -126,7 +126,8 @@ func (l *Trails) Loaded(m Machine) {
 func (l *Trails) Began(m Machine, by Way, asksUs func() bool, at time.Time) (lead Lead, times int, say bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	was, now := l.of[m], l.moment(at)
+	was, _ := l.was(m)
+	now := l.moment(at)
 	x := was
 	switch {
 	case x.told != 0 && now.since(x.told) > soonAfter:

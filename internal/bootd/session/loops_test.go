@@ -157,8 +157,8 @@ func TestLoopsForget(t *testing.T) {
 	l.Began(looping, Way{}, func() bool { return true }, time.Unix(1, 0))
 	l.Loaded(looping)
 	l.Asked(looping)
-	if len(l.of) > 0 {
-		t.Error(l.of)
+	if l.of.Len() > 0 {
+		t.Error(l.of.Len())
 	}
 }
 
@@ -169,7 +169,7 @@ func TestLoopsAreBounded(t *testing.T) {
 		l.Told(MachineOf(boot.Name{Name: strconv.Itoa(i)}), LeadsToDisk, time.Unix(1, 0))
 		l.Began(MachineOf(boot.Name{Name: "b" + strconv.Itoa(i)}), Way{}, func() bool { return true }, time.Unix(1, 0))
 	}
-	if len(l.of) > maxTrails {
-		t.Error(len(l.of))
+	if l.of.Len() > maxTrails {
+		t.Error(l.of.Len())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot/numbered"
 )
 
 // A Machine is a number of one, by which what was seen of it is found without its name: a hall that boots asks for each of its machines, and their names
@@ -21,7 +22,7 @@ func MachineOf(n boot.Name) Machine { return Machine(maphash.Comparable(seed, n)
 
 const (
 	// maxTrails machines are remembered.
-	maxTrails = 1 << 16
+	maxTrails = 1 << 17
 	// OneBoot is how long after its last stage a boot is taken for over.
 	OneBoot = 24 * time.Hour
 )
@@ -29,8 +30,8 @@ const (
 // Trails are what was seen of machines' boots lately: how far they are, and whether they begin again and again.
 type Trails struct {
 	mu    sync.Mutex
-	since time.Time // what moments are counted from
-	of    map[Machine]trail
+	since time.Time           // what moments are counted from
+	of    numbered.Map[trail] // by Machine
 }
 
 // trail is what is known of one machine, all of it in one place: of ten thousand machines nothing is in a cache.
@@ -47,13 +48,13 @@ type reached struct {
 }
 
 // NewTrails know nobody yet.
-func NewTrails() *Trails { return &Trails{of: map[Machine]trail{}} }
+func NewTrails() *Trails { return &Trails{} }
 
 // Reached notes where a machine's boot is, and says how long it took from the stage before; false: it's the first of a boot, or no later one than that.
 func (l *Trails) Reached(m Machine, stage boot.Stage, at time.Time) (took time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	was := l.of[m]
+	was, _ := l.was(m)
 	x := was
 	if stage == boot.StageScript || stage == boot.StageKernel { // Whoever's kernel runs had its script; a Raspberry Pi comes to none.
 		x.found()
@@ -85,7 +86,7 @@ func number(s boot.Stage) int8 {
 func (l *Trails) change(m Machine, by func(x *trail)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if was, known := l.of[m]; known {
+	if was, known := l.was(m); known {
 		x := was
 		by(&x)
 		l.keep(m, was, x)
@@ -98,15 +99,21 @@ func (l *Trails) keep(m Machine, was, x trail) {
 	case was:
 		return
 	case trail{}:
-		delete(l.of, m)
+		l.of.Delete(uint64(m))
 		return
 	}
-	if len(l.of) >= maxTrails {
-		if _, known := l.of[m]; !known {
-			clear(l.of) // It costs at worst that a loop is said later, and a figure of each.
-		}
+	if l.of.Len() >= maxTrails && l.of.At(uint64(m)) == nil {
+		l.of.Clear() // It costs at worst that a loop is said later, and a figure of each.
 	}
-	l.of[m] = x
+	l.of.Set(uint64(m), x)
+}
+
+// was is what is known of a machine; false: nothing is.
+func (l *Trails) was(m Machine) (x trail, known bool) {
+	if was := l.of.At(uint64(m)); was != nil {
+		return *was, true
+	}
+	return trail{}, false
 }
 
 // moment of a time.

@@ -45,7 +45,7 @@ func TestReached(t *testing.T) {
 	for i := range 3 * maxTrails {
 		l.Reached(Machine(i+1), boot.StageDHCP, time.Now())
 	}
-	if len(l.of) > maxTrails {
-		t.Errorf("%d machines are remembered", len(l.of))
+	if l.of.Len() > maxTrails {
+		t.Errorf("%d machines are remembered", l.of.Len())
 	}
 }

@@ -197,11 +197,12 @@ func (m *Message) Client() netip.Addr { return Address(m.b[atCiaddr : atCiaddr+4
 func (m *Message) Relay() netip.Addr { return Address(m.b[atGiaddr : atGiaddr+4]) }
 
 // Hardware is the hardware address of a packet that wasn't read; false: it has none of six octets.
-func Hardware(b []byte) (hw [6]byte, ok bool) {
-	if len(b) < atCookie || int(b[2]) != len(hw) {
-		return hw, false
+func Hardware(b []byte) (mac uint64, ok bool) {
+	const octets = 6
+	if len(b) < atCookie || b[2] != octets {
+		return 0, false
 	}
-	return [6]byte(b[atChaddr:]), true
+	return binary.BigEndian.Uint64(b[atChaddr:]) >> (64 - 8*octets), true
 }
 
 // Hardware is the client's hardware address: as many octets as the header says, at most 16.

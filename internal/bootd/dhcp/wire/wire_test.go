@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/binary"
 	"net/netip"
 	"slices"
 	"testing"
@@ -236,7 +237,7 @@ func TestHardware(t *testing.T) {
 				t.Fatalf("%s: %t", tc.reason, ok)
 			}
 			var m Message
-			if err := m.Read(tc.b); ok && (err != nil || string(m.Hardware()) != string(hw[:])) {
+			if err := m.Read(tc.b); ok && (err != nil || !bytes.Equal(m.Hardware(), binary.BigEndian.AppendUint64(nil, hw)[2:])) {
 				t.Errorf("%s: %x, read %x, %v", tc.reason, hw, m.Hardware(), err)
 			}
 		})
