@@ -18,7 +18,7 @@ func TestClockJumps(t *testing.T) {
 				r := newRig(t, all(1))
 				jump := func(n int) {
 					if n == at {
-						r.now = r.now.Add(d)
+						r.pass(d)
 						jumps++
 						r.turn()
 					}
@@ -41,12 +41,12 @@ func TestClockJumps(t *testing.T) {
 				before := r.src.State()
 				r.stop()
 				if at == 2 {
-					r.now = r.now.Add(d)
+					r.pass(d)
 					jumps++
 				}
 				r.start(func(o *Options) { o.Before = before })
 				never("started anew")
-				r.now = r.now.Add(-d)
+				r.pass(-d)
 				never("and back")
 				r.write("a.yaml", all(2))
 				if r.granted() == nil || r.plan().InstallGeneration != 2 {

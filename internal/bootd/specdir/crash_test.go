@@ -71,11 +71,11 @@ func TestCrashAtTheUse(t *testing.T) {
 				return boot.Claims{Kind: boot.TokenBoot, Entry: boot.KeyOf(p.EntryUID), GrantID: g.ID, Nonce: nonce}
 			}
 			first, second := boots("00000000000000b1"), boots("00000000000000b2")
-			if err := r.m.Open(t.Context(), p, first, boot.Exchange{Began: r.now, GrantID: g.ID}); err != nil {
+			if err := r.m.Open(t.Context(), p, first, boot.Exchange{Began: r.now(), GrantID: g.ID}); err != nil {
 				t.Fatal(err)
 			}
 			dies := session.New(session.Options{
-				Store: r.src.Store(), Log: r.log, Name: "b", Now: func() time.Time { return r.now }, Logger: r.src.o.Logger,
+				Store: r.src.Store(), Log: r.log, Name: "b", Now: r.now, Logger: r.src.o.Logger,
 				Crash: func(at string) {
 					if at == point {
 						panic(errCrash)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -101,8 +102,9 @@ func (oneKey) Run(context.Context) {}
 type rig struct {
 	t          *testing.T
 	dir, state string
-	now        time.Time
-	said       logs
+	// clock is read by a source that runs, too: now, in nanoseconds.
+	clock atomic.Int64
+	said  logs
 
 	onNew func(*boot.State)
 	snap  *snapshot.Snapshot // Of live.
@@ -114,12 +116,17 @@ type rig struct {
 
 func newRig(t *testing.T, text string) *rig {
 	t.Helper()
-	r := &rig{t: t, dir: t.TempDir(), state: t.TempDir(), now: time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)}
+	r := &rig{t: t, dir: t.TempDir(), state: t.TempDir()}
+	r.clock.Store(time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC).UnixNano())
 	if text != "" {
 		r.write("a.yaml", text)
 	}
 	return r
 }
+
+func (r *rig) now() time.Time { return time.Unix(0, r.clock.Load()).UTC() }
+
+func (r *rig) pass(d time.Duration) { r.clock.Add(int64(d)) }
 
 func (r *rig) write(name, text string) {
 	r.t.Helper()
@@ -128,8 +135,8 @@ func (r *rig) write(name, text string) {
 		r.t.Fatal(err)
 	}
 	// Two writes within the file system's clock would look like one.
-	r.now = r.now.Add(time.Second)
-	if err := os.Chtimes(path, r.now, r.now); err != nil {
+	r.pass(time.Second)
+	if err := os.Chtimes(path, r.now(), r.now()); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -146,7 +153,7 @@ func (r *rig) tryStart(change ...func(*Options)) error {
 	r.t.Helper()
 	o := Options{
 		Dir: r.dir, StateDir: r.state, Fresh: Fresh(r.state), Keys: oneKey("key"), Still: time.Nanosecond,
-		Now: func() time.Time { return r.now }, Logger: slog.New(slog.NewTextHandler(&r.said, nil)),
+		Now: r.now, Logger: slog.New(slog.NewTextHandler(&r.said, nil)),
 	}
 	for _, c := range change {
 		c(&o)
@@ -224,7 +231,7 @@ func (r *rig) grant() *boot.Grant {
 	if !ok {
 		return nil
 	}
-	d := boot.Decide(boot.Facts{Now: r.now, Plan: p, Session: &s, Log: r.m.Logged(p.EntryUID, p.HostUID), Synced: r.src.Synced(p), Arch: boot.AMD64})
+	d := boot.Decide(boot.Facts{Now: r.now(), Plan: p, Session: &s, Log: r.m.Logged(p.EntryUID, p.HostUID), Synced: r.src.Synced(p), Arch: boot.AMD64})
 	if d.Answer != boot.AnswerInstall {
 		return nil
 	}
@@ -251,7 +258,7 @@ func (r *rig) install(report bool) {
 		r.t.Fatalf("nothing is granted\n%s", r.said.String())
 	}
 	t := boot.Claims{Kind: boot.TokenBoot, Entry: boot.KeyOf(p.EntryUID), GrantID: g.ID, Nonce: "00000000000000b1"}
-	if err := r.m.Open(r.t.Context(), p, t, boot.Exchange{Began: r.now, GrantID: g.ID}); err != nil {
+	if err := r.m.Open(r.t.Context(), p, t, boot.Exchange{Began: r.now(), GrantID: g.ID}); err != nil {
 		r.t.Fatal(err)
 	}
 	if err := r.m.Consume(r.t.Context(), p, t); err != nil {

@@ -202,7 +202,7 @@ func TestInstallsOnce(t *testing.T) {
 				t.Errorf("%s: a machine whose used grant is known doesn't go on to its disk: %s", tc.reason, r.told(mac1))
 			}
 			if tc.report {
-				if p := r.plan(); boot.Decide(boot.Facts{Now: r.now, Plan: p, Session: nil, Synced: true, Arch: boot.AMD64}).Answer != boot.AnswerLocalDisk && name != "Renamed" {
+				if p := r.plan(); boot.Decide(boot.Facts{Now: r.now(), Plan: p, Session: nil, Synced: true, Arch: boot.AMD64}).Answer != boot.AnswerLocalDisk && name != "Renamed" {
 					t.Errorf("%s: an installed machine doesn't boot its disk", tc.reason)
 				}
 			}

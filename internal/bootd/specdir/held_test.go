@@ -49,10 +49,10 @@ func TestHeldAfterTheScript(t *testing.T) {
 			r.start()
 			g := gate.New(gate.Options{
 				State: r.src.State, Keys: r.src.Keys, Synced: r.src.Synced, Held: r.src.Held, Sessions: r.m, Artifacts: noFiles{},
-				Now: func() time.Time { return r.now }, Logger: slog.New(slog.DiscardHandler),
+				Now: r.now, Logger: slog.New(slog.DiscardHandler),
 			})
 			fw := boot.Firmware{Arch: boot.AMD64}
-			script := gate.Caller{Claims: boot.Claims{Kind: boot.TokenScript, Entry: boot.KeyOf(r.plan().EntryUID), Nonce: boot.Stamped("0000000000000001", r.now)}, Plan: r.plan()}
+			script := gate.Caller{Claims: boot.Claims{Kind: boot.TokenScript, Entry: boot.KeyOf(r.plan().EntryUID), Nonce: boot.Stamped("0000000000000001", r.now())}, Plan: r.plan()}
 			s := r.src.State().Sessions[r.plan().EntryUID]
 			script.Session = &s
 			a := g.Script(t.Context(), script, fw, true, func(gate.Answer) error { return nil })

@@ -108,7 +108,7 @@ func TestIdleGoesOn(t *testing.T) {
 			r.write("m.yaml", text)
 			r.turn()
 			r.turn()
-			f := boot.Facts{Now: r.now, Plan: r.plan(), Log: r.m.Logged(r.plan().EntryUID, r.plan().HostUID), Synced: r.src.Synced(r.plan()), Arch: boot.AMD64}
+			f := boot.Facts{Now: r.now(), Plan: r.plan(), Log: r.m.Logged(r.plan().EntryUID, r.plan().HostUID), Synced: r.src.Synced(r.plan()), Arch: boot.AMD64}
 			if s, ok := r.src.State().Sessions[r.plan().EntryUID]; ok {
 				f.Session = &s
 			}

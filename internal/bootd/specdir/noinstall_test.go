@@ -13,7 +13,8 @@ import (
 func TestTwoBootds(t *testing.T) {
 	r := newRig(t, all(1))
 	r.start()
-	second := &rig{t: t, dir: r.dir, state: t.TempDir(), now: r.now}
+	second := &rig{t: t, dir: r.dir, state: t.TempDir()}
+	second.clock.Store(r.clock.Load())
 	if err := second.tryStart(); err == nil || !strings.Contains(err.Error(), "--no-install") {
 		t.Fatalf("a second one that would install: %v", err)
 	}
@@ -78,7 +79,7 @@ func TestNoInstall(t *testing.T) {
 			if p == nil {
 				t.Fatalf("%s: it isn't served:\n%s", tc.reason, r.said.String())
 			}
-			if d := boot.Decide(boot.Facts{Now: r.now, Plan: p, Arch: boot.AMD64}); d.Answer != tc.want {
+			if d := boot.Decide(boot.Facts{Now: r.now(), Plan: p, Arch: boot.AMD64}); d.Answer != tc.want {
 				t.Errorf("%s: %+v, want %s", tc.reason, d, tc.want)
 			}
 		})

@@ -20,7 +20,7 @@ func TestOnePlaceIsFull(t *testing.T) {
 		t.Fatal("nothing is granted")
 	}
 	c := boot.Claims{Kind: boot.TokenBoot, Entry: boot.KeyOf(p.EntryUID), GrantID: g.ID, Nonce: "00000000000000b1"}
-	if err := errors.Join(r.m.Open(t.Context(), p, c, boot.Exchange{Began: r.now, GrantID: g.ID}), r.m.Consume(t.Context(), p, c)); err != nil {
+	if err := errors.Join(r.m.Open(t.Context(), p, c, boot.Exchange{Began: r.now(), GrantID: g.ID}), r.m.Consume(t.Context(), p, c)); err != nil {
 		t.Fatal(err)
 	}
 	before := r.src.site.state.count()

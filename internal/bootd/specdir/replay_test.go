@@ -57,14 +57,14 @@ func TestReplay(t *testing.T) {
 			keys := r.src.Keys()
 			g := gate.New(gate.Options{
 				State: r.src.State, Keys: func() [][]byte { return keys }, Synced: r.src.Synced, Held: r.src.Held, Sessions: r.m, Artifacts: noFiles{},
-				Now: func() time.Time { return r.now }, Logger: slog.New(slog.DiscardHandler),
+				Now: r.now, Logger: slog.New(slog.DiscardHandler),
 			})
 			tokens, boots := map[string]string{}, map[string]string{}
 			var got, want []string
 			for _, s := range tc.steps {
-				r.now = r.now.Add(time.Duration(s.after) * time.Minute)
+				r.pass(time.Duration(s.after) * time.Minute)
 				if tokens[s.token] == "" {
-					token, ok := dhcp.ScriptToken(r.src.State(), keys, r.plan(), mac1, s.token, false, r.now)
+					token, ok := dhcp.ScriptToken(r.src.State(), keys, r.plan(), mac1, s.token, false, r.now())
 					if !ok {
 						t.Fatal("there are no keys")
 					}

@@ -18,7 +18,7 @@ func (r *rig) told(mac boot.MAC) boot.Answer {
 	if !ok {
 		return ""
 	}
-	f := boot.Facts{Now: r.now, Plan: p, Log: r.m.Logged(p.EntryUID, p.HostUID), Synced: r.src.Synced(p) && !r.src.Held(p), Arch: boot.AMD64}
+	f := boot.Facts{Now: r.now(), Plan: p, Log: r.m.Logged(p.EntryUID, p.HostUID), Synced: r.src.Synced(p) && !r.src.Held(p), Arch: boot.AMD64}
 	if s, ok := r.src.State().Sessions[p.EntryUID]; ok {
 		f.Session = &s
 	}

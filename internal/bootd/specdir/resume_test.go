@@ -175,13 +175,13 @@ func TestResume(t *testing.T) {
 		"Program":      {reason: "another program may make other plans", start: func(o *Options) { o.Program = "another" }},
 		"Labels":       {reason: "networks are served by them", start: func(o *Options) { o.Node = map[string]string{"a": "b"} }},
 		"NoInstall":    {reason: "another way to serve", start: func(o *Options) { o.NoInstall = true }},
-		"ClockForward": {reason: "a day later", change: func(t *testing.T, r *rig) { t.Helper(); r.now = r.now.Add(24 * time.Hour) }, resumed: true},
-		"ClockBack":    {reason: "who came first isn't known", change: func(t *testing.T, r *rig) { t.Helper(); r.now = r.now.Add(-24 * time.Hour) }},
+		"ClockForward": {reason: "a day later", change: func(t *testing.T, r *rig) { t.Helper(); r.pass(24 * time.Hour) }, resumed: true},
+		"ClockBack":    {reason: "who came first isn't known", change: func(t *testing.T, r *rig) { t.Helper(); r.pass(-24 * time.Hour) }},
 		"ClockBackEdited": {reason: "a file is edited in the same second once more", change: func(t *testing.T, r *rig) {
 			t.Helper()
-			r.now = r.now.Add(-24 * time.Hour)
+			r.pass(-24 * time.Hour)
 			again(t, a(r), otherText())
-			r.now = r.now.Add(24 * time.Hour)
+			r.pass(24 * time.Hour)
 		}},
 		"Session": {reason: "an install is under way", change: func(t *testing.T, r *rig) {
 			t.Helper()

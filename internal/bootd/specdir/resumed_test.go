@@ -191,7 +191,7 @@ func (w *twins) write(name, text string) {
 		}
 		r.turn()
 	}
-	w.ends.now = w.stays.now
+	w.ends.clock.Store(w.stays.clock.Load())
 }
 
 // restart ends the one, and starts it again. Where it has to read its folder the other one does, too.

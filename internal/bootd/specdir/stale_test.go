@@ -63,7 +63,7 @@ func TestStaleSpecsInstallNothing(t *testing.T) {
 			if g, p := r.grant(), r.plan(); (g != nil) != tc.still || (p == nil) != tc.gone {
 				t.Errorf("%s: granted %+v, served %+v\n%s", tc.reason, g, p, r.said.String())
 			}
-			r.now = r.now.Add(2 * grantLife)
+			r.pass(2 * grantLife)
 			r.src.turned = time.Time{}
 			r.turn()
 			if g := r.grant(); (g != nil) != tc.still {
