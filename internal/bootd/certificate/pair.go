@@ -39,8 +39,8 @@ type Pair struct {
 	looked  time.Time // when
 	warned  time.Time
 	told    map[string]bool // hosts that were compared with it
-	// ended is a pair that isn't taken since it has ended, and the one before hasn't; nil: none is.
-	ended *tls.Certificate
+	// aside is a pair that isn't taken since it's valid no more, or not yet, and the one before is; nil: none is.
+	aside *tls.Certificate
 	// firmware says that firmware comes, too.
 	firmware bool
 }
@@ -126,9 +126,9 @@ func (p *Pair) newest() *tls.Certificate {
 	if marks := p.marks(); marks != p.read {
 		p.read = marks // What's wrong is said once.
 		c, err := p.load()
-		p.ended = nil
-		if err == nil && c.Leaf.NotAfter.Before(now) && !p.present.Leaf.NotAfter.Before(now) {
-			p.ended, err = c, fmt.Errorf("TLS certificate %q has ended: %s", p.cert, c.Leaf.NotAfter.UTC().Format(time.RFC3339))
+		p.aside = nil
+		if why := invalid(c, now); err == nil && why != "" && invalid(p.present, now) == "" {
+			p.aside, err = c, fmt.Errorf("TLS certificate %q %s", p.cert, why) //nolint:err113 // For the log.
 		}
 		if err != nil {
 			p.log.Warn("the TLS certificate isn't read anew; the one before is served", "error", err.Error())
@@ -136,12 +136,24 @@ func (p *Pair) newest() *tls.Certificate {
 			p.take(c)
 		}
 	}
-	if c := p.ended; c != nil && (!c.Leaf.NotAfter.Before(now) || p.present.Leaf.NotAfter.Before(now)) { // A clock was ahead, or the other has ended, too.
-		p.ended = nil
+	if c := p.aside; c != nil && (invalid(c, now) == "" || invalid(p.present, now) != "") { // It has begun, a clock was wrong, or the other is of no more use.
+		p.aside = nil
 		p.take(c)
 	}
 	p.warn()
 	return p.present
+}
+
+// invalid says why machines refuse a pair at a time; "": they don't.
+func invalid(c *tls.Certificate, at time.Time) string {
+	switch {
+	case c == nil:
+	case at.Before(c.Leaf.NotBefore):
+		return "isn't valid before " + c.Leaf.NotBefore.UTC().Format(time.RFC3339)
+	case at.After(c.Leaf.NotAfter):
+		return "has ended: " + c.Leaf.NotAfter.UTC().Format(time.RFC3339)
+	}
+	return ""
 }
 
 // take has a pair served from now on. One whose files alone are others is the same one, of which all is said.
@@ -172,9 +184,16 @@ func signedByRSA(a x509.SignatureAlgorithm) bool {
 	}, a)
 }
 
-// warn says that a certificate ends.
+// warn says that a certificate ends, or hasn't begun.
 func (p *Pair) warn() {
 	now := p.now()
+	if begins := p.present.Leaf.NotBefore; now.Before(begins) {
+		if since := now.Sub(p.warned); p.warned.IsZero() || since < 0 || since >= daily {
+			p.warned = now
+			p.log.Warn("the TLS certificate isn't valid yet, and machines refuse it: wait, or set this host's clock", "file", p.cert, "from", begins.UTC().Format(time.RFC3339))
+		}
+		return
+	}
 	left := p.present.Leaf.NotAfter.Sub(now)
 	ends := left < 0 && p.warned.Before(p.present.Leaf.NotAfter) // Since it was last told of.
 	if left > soon || !ends && !p.warned.IsZero() && now.Sub(p.warned) < daily {

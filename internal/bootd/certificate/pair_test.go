@@ -38,12 +38,18 @@ func newFiles(t *testing.T) files {
 // renew writes a new pair by a name, which ends after some time.
 func (f files) renew(name string, lasts time.Duration) {
 	f.t.Helper()
+	f.between(name, t0().Add(-time.Hour), t0().Add(lasts))
+}
+
+// between writes a new pair by a name, which is valid between two times.
+func (f files) between(name string, begins, ends time.Time) {
+	f.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	x := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotBefore: t0().Add(-time.Hour), NotAfter: t0().Add(lasts),
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotBefore: begins, NotAfter: ends,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, x, x, &key.PublicKey, key)
 	if err != nil {
@@ -227,6 +233,42 @@ func TestEnds(t *testing.T) {
 	now = now.Add(2 * often)
 	if got := name(t, p); got != "two" {
 		t.Errorf("%q is served where both have ended", got)
+	}
+}
+
+// TestBegins: a pair that hasn't begun takes the place of one that's good once it has, or that one is no more; and it's said that one which is served hasn't.
+func TestBegins(t *testing.T) {
+	day := func(n int) time.Time { return t0().Add(time.Duration(n) * 24 * time.Hour) }
+	cases := map[string]struct {
+		reason string
+		two    [2]int // When it begins and ends, in days; the other ends at 90.
+		looks  []int
+		want   string // By their first letters.
+		said   string
+	}{
+		"Tomorrow": {"it's served from when it begins", [2]int{10, 200}, []int{0, 1, 9, 10, 11}, "ooott", "isn't valid before 2026-08-11"},
+		"Gap":      {"there's no better one", [2]int{100, 200}, []int{0, 89, 91, 100}, "oott", "isn't valid yet, and machines refuse it"},
+		"Clock":    {"the clock is put right", [2]int{10, 200}, []int{0, 20, 0}, "ott", "isn't valid yet, and machines refuse it"},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			f, now := newFiles(t), t0()
+			var log bytes.Buffer
+			f.between("one", day(-1), day(90))
+			p, err := Read(f.cert, f.key, func() time.Time { return now }, slog.New(slog.NewTextHandler(&log, nil)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.between("two", day(tc.two[0]), day(tc.two[1]))
+			got := ""
+			for _, d := range tc.looks {
+				now = day(d).Add(2 * often)
+				got += string(name(t, p)[0])
+			}
+			if got != tc.want || !strings.Contains(log.String(), tc.said) {
+				t.Errorf("%s: %q, want %q; said:\n%s", tc.reason, got, tc.want, log.String())
+			}
+		})
 	}
 }
 
