@@ -123,7 +123,7 @@ func (c Config) complete() (Config, error) {
 		return c, err
 	}
 	if err := os.MkdirAll(c.StateDir, 0o700); err != nil {
-		return c, fmt.Errorf("cannot make the state folder: %w", err)
+		return c, advised(c.StateDir, fmt.Errorf("cannot make the state folder: %w", err))
 	}
 	return c, nil
 }

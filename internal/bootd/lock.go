@@ -3,8 +3,10 @@ package bootd
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,4 +26,21 @@ func lock(dir string) (unlock func(), err error) {
 		return nil, errors.Join(fmt.Errorf("cannot lock the state folder %q: %w", dir, err), f.Close())
 	}
 	return func() { _ = f.Close() }, nil
+}
+
+// advised says what to do where a state folder can't be written. Another one is no advice: it knows of no grant that was used.
+func advised(dir string, err error) error {
+	var at *fs.PathError
+	if !errors.As(err, &at) || !strings.HasPrefix(filepath.Clean(at.Path), filepath.Clean(dir)) {
+		return err
+	}
+	switch {
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return fmt.Errorf("%w; make room on the disk of the state folder", err)
+	case errors.Is(err, unix.EROFS):
+		return fmt.Errorf("%w; mount it so that it can be written (Linux makes one read-only after an error of its disk)", err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w; let the user that bootd runs as write to the state folder", err)
+	}
+	return err
 }

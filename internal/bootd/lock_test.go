@@ -1,10 +1,15 @@
 package bootd
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestOneBootdAFolder(t *testing.T) {
@@ -36,5 +41,34 @@ func TestLockIsGivenBack(t *testing.T) {
 	}
 	if _, err := lock(filepath.Join(dir, "file")); err == nil {
 		t.Error("nor can a file")
+	}
+}
+
+// TestAdvised: what keeps the state folder from being written is told with what to do, and what has nothing to do with it as it is.
+func TestAdvised(t *testing.T) {
+	failed := func(path string, err error) error {
+		return fmt.Errorf("cannot do it: %w", &fs.PathError{Op: "write", Path: path, Err: err})
+	}
+	cases := map[string]struct {
+		reason string
+		err    error
+		want   string
+		advice bool
+	}{
+		"Full":      {"somebody has to make room", failed("/state/token.key.new", unix.ENOSPC), "make room on the disk", true},
+		"Quota":     {"the same", failed("/state/lock", unix.EDQUOT), "make room on the disk", true},
+		"ReadOnly":  {"an error of a disk", failed("/state/lock", unix.EROFS), "so that it can be written", true},
+		"Forbidden": {"another user's", failed("/state", unix.EACCES), "let the user that bootd runs as", true},
+		"Other":     {"it isn't known what helps", failed("/state/lock", unix.EIO), "input/output error", false},
+		"Elsewhere": {"another folder", failed("/specs/a.yaml", unix.EACCES), "permission denied", false},
+		"NoFile":    {"nothing of a file", unix.ENOSPC, "no space left on device", false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := advised("/state/", tc.err)
+			if !errors.Is(got, tc.err) || !strings.Contains(got.Error(), tc.want) || strings.Contains(got.Error(), ";") != tc.advice {
+				t.Errorf("%s: %v", tc.reason, got)
+			}
+		})
 	}
 }

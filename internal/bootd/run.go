@@ -39,12 +39,12 @@ func Run(ctx context.Context, c Config) error {
 	}
 	unlock, err := lock(c.StateDir)
 	if err != nil {
-		return ConfigError{err}
+		return ConfigError{advised(c.StateDir, err)}
 	}
 	defer unlock()
 	d, err := assemble(c)
 	if err != nil {
-		return ConfigError{err}
+		return ConfigError{advised(c.StateDir, err)}
 	}
 	if d.certificate, err = c.certificate(); err != nil {
 		return ConfigError{err}
