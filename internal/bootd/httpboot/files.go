@@ -25,6 +25,8 @@ type sending struct {
 	entry    boot.Name
 	// counted: its machine has a session, which counts what it was sent.
 	counted bool
+	// begun is called once its machine has any of it; nil: nobody minds.
+	begun func()
 }
 
 func sendingOf(c gate.Caller, a boot.Artifact) *sending {
@@ -38,8 +40,12 @@ func (s *Server) delivered(w http.ResponseWriter, r *http.Request, find func(htt
 	if x == nil {
 		return
 	}
+	rec, ok := w.(*recorder)
+	if ok && r.Method == http.MethodGet {
+		rec.begun, x.begun = x.begun, nil
+	}
 	s.artifact(w, r, &x.artifact)
-	if rec, ok := w.(*recorder); ok && x.counted && rec.bytes > 0 {
+	if ok && x.counted && rec.bytes > 0 {
 		s.o.Sightings.Sent(x.entry, rec.bytes)
 	}
 }
@@ -63,11 +69,17 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) *sending {
 			return nil
 		}
 	}
-	if kernel && r.Method == http.MethodGet {
-		s.reached(c, boot.StageKernel)
-		s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{Kind: session.SawKernel, At: s.o.Now(), Live: c.Plan.Mode == boot.ModeLive})
+	x := sendingOf(c, a)
+	if kernel {
+		x.begun = func() { s.kernelOf(c) }
 	}
-	return sendingOf(c, a)
+	return x
+}
+
+// kernelOf notes that the kernel of a boot goes out.
+func (s *Server) kernelOf(c gate.Caller) {
+	s.reached(c, boot.StageKernel)
+	s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{Kind: session.SawKernel, At: s.o.Now(), Live: c.Live()})
 }
 
 // image finds the disk image. The first GET consumes the grant before its first byte.
@@ -110,9 +122,8 @@ func (s *Server) iso(w http.ResponseWriter, r *http.Request) *sending {
 		if f.ISO == nil || !strings.HasSuffix(c.Claims.Nonce, gate.ArchDigit(f.Arch)) {
 			continue
 		}
-		if first {
-			s.reached(c, boot.StageKernel)
-			s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{Kind: session.SawKernel, At: s.o.Now(), Live: c.Live()})
+		if first { // That's known by now, whatever comes of this request.
+			s.kernelOf(c)
 		}
 		return sendingOf(c, *f.ISO)
 	}

@@ -1,9 +1,13 @@
 package httpboot
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
 // TestRange holds what a Range comes to (RFC 9110 §14), of a file that holds "kernel".
@@ -89,6 +93,42 @@ func TestTag(t *testing.T) {
 			got := r.do(http.MethodGet, "/v1/boot/"+r.bootToken()+"/files/sha256-aaaa", "", tc.header...)
 			if got.status != tc.status || got.body != tc.body || got.header.Get("ETag") != ours || got.header.Get("Last-Modified") != "" {
 				t.Errorf("%s: %d %q %v, want %d %q", tc.reason, got.status, got.body, got.header, tc.status, tc.body)
+			}
+		})
+	}
+}
+
+// TestKernelSeen: a kernel is seen once its machine has any of it, before the first byte, and by no answer that has none.
+func TestKernelSeen(t *testing.T) {
+	cases := map[string]struct {
+		reason, method string
+		header         []string
+		missing        bool
+		status, seen   int
+	}{
+		"Whole":   {reason: "it goes out", status: 200, seen: 1},
+		"Part":    {reason: "some of it does", header: []string{"Range", "bytes=4-"}, status: 206, seen: 1},
+		"Beyond":  {reason: "there's nothing to send", header: []string{"Range", "bytes=6-"}, status: 416},
+		"Known":   {reason: "it's there already", header: []string{"If-None-Match", `"` + kernelDigest + `"`}, status: 304},
+		"Head":    {reason: "it's only asked about", method: http.MethodHead, status: 200},
+		"Missing": {reason: "it's being fetched, and asked for again", missing: true, status: 503},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, func(r *rig) {
+				if tc.missing {
+					r.files.err = artifacts.ErrFetching
+				}
+			})
+			got := r.do(cmp.Or(tc.method, http.MethodGet), "/v1/boot/"+r.bootToken()+"/files/sha256-aaaa", "", tc.header...)
+			seen := 0
+			for _, x := range r.sessions.sights {
+				if x.Kind == session.SawKernel {
+					seen++
+				}
+			}
+			if got.status != tc.status || seen != tc.seen {
+				t.Errorf("%s: %d, seen %d times, want %d, %d times", tc.reason, got.status, seen, tc.status, tc.seen)
 			}
 		})
 	}

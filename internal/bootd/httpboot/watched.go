@@ -63,6 +63,8 @@ type recorder struct {
 
 	status int
 	bytes  int64
+	// begun is called before an answer that has a file, or a part of one; nil: there's none.
+	begun func()
 }
 
 // Write counts.
@@ -79,6 +81,12 @@ func (r *recorder) Write(b []byte) (int, error) {
 func (r *recorder) WriteHeader(status int) {
 	if r.status == 0 {
 		r.status = status
+	}
+	if begun := r.begun; begun != nil { // It goes before the answer: it's known before anything that the machine does with that; and it's kept no longer.
+		r.begun = nil
+		if status == http.StatusOK || status == http.StatusPartialContent {
+			begun()
+		}
 	}
 	r.ResponseWriter.WriteHeader(status)
 }
