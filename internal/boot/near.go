@@ -1,6 +1,6 @@
 package boot
 
-// maxNear is how many machines are looked for together.
+// maxNear is how many machines are looked for together: as many packets as DHCP reads by one call.
 const maxNear = 64
 
 // Near looks at what finding machines' plans reads, by their MACs' octets as one number: who is about to answer many looks for all of them first, so that

@@ -32,6 +32,8 @@ func (r *Room) make(of Ref) *Plan {
 		r.plan.MACs = nil
 	case n <= len(r.macs):
 		r.plan.MACs, r.macs = r.plan.MACs[:n:n], r.macs[n:]
+	default:
+		r.macs = nil // Too few were left: the next plan has new ones.
 	}
 	return &r.plan
 }

@@ -1,7 +1,9 @@
 package boot
 
 import (
+	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,6 +26,9 @@ func TestRoom(t *testing.T) {
 		}
 		kept, macs = append(kept, p.Kept()), append(macs, p.MACs)
 	}
+	for _, m := range macs {
+		_ = append(m, "52:54:00:00:00:ff") // Nor has who appends the next one's.
+	}
 	in.Clear()
 	if !reflect.DeepEqual(in.plan, Plan{}) || in.six.Address.IsValid() {
 		t.Errorf("it's empty once it's cleared: %s", words(&in.plan))
@@ -45,5 +50,25 @@ func TestRoom(t *testing.T) {
 	few := StateOf(nil, plans[:8], nil)
 	if p, _ := few.ByMACIn(plans[0].MACs[0], &in); p == &in.plan {
 		t.Error("where all are kept as they were made, this one is")
+	}
+}
+
+// TestRoomMakesLittle: whatever number of MACs plans have, they're made many at a time.
+func TestRoomMakesLittle(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 5, 7, 60, roomMACs + 1} {
+		plans := hall(1)
+		for i := 1; i < n; i++ {
+			plans[0].MACs = append(plans[0].MACs, MAC(fmt.Sprintf("52:54:01:00:%02x:%02x", i>>8, i&255)))
+		}
+		k := Pack(plans, nil)
+		var in Room
+		for range 100 {
+			if p := in.make(k.Ref(0)); !slices.Equal(p.MACs, plans[0].MACs) {
+				t.Fatalf("%d: %v", n, p.MACs)
+			}
+		}
+		if got := testing.AllocsPerRun(1000, func() { in.make(k.Ref(0)) }); n < 8 && got >= 1 {
+			t.Errorf("%d MACs are made by %v pieces a plan", n, got)
+		}
 	}
 }

@@ -31,7 +31,10 @@ func lock(dir string) (unlock func(), err error) {
 // advised says what to do where a state folder can't be written. Another one is no advice: it knows of no grant that was used.
 func advised(dir string, err error) error {
 	var at *fs.PathError
-	if !errors.As(err, &at) || !strings.HasPrefix(filepath.Clean(at.Path), filepath.Clean(dir)) {
+	if !errors.As(err, &at) {
+		return err
+	}
+	if !isIn(dir, at.Path) && !isIn(at.Path, dir) {
 		return err
 	}
 	switch {
@@ -43,4 +46,10 @@ func advised(dir string, err error) error {
 		return fmt.Errorf("%w; let the user that bootd runs as write to the state folder", err)
 	}
 	return err
+}
+
+// isIn says whether a file is in a folder, or that folder.
+func isIn(dir, file string) bool {
+	to, err := filepath.Rel(dir, file)
+	return err == nil && to != ".." && !strings.HasPrefix(to, "../")
 }

@@ -60,6 +60,8 @@ func TestAdvised(t *testing.T) {
 		"ReadOnly":  {"an error of a disk", failed("/state/lock", unix.EROFS), "so that it can be written", true},
 		"Forbidden": {"another user's", failed("/state", unix.EACCES), "let the user that bootd runs as", true},
 		"Other":     {"it isn't known what helps", failed("/state/lock", unix.EIO), "input/output error", false},
+		"Above":     {"the folder that it's to be made in", failed("/", unix.EACCES), "let the user that bootd runs as", true},
+		"Beside":    {"a folder whose name begins so, too", failed("/state-specs/a.yaml", unix.EACCES), "permission denied", false},
 		"Elsewhere": {"another folder", failed("/specs/a.yaml", unix.EACCES), "permission denied", false},
 		"NoFile":    {"nothing of a file", unix.ENOSPC, "no space left on device", false},
 	}

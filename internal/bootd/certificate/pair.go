@@ -158,7 +158,7 @@ func invalid(c *tls.Certificate, at time.Time) string {
 
 // take has a pair served from now on. One whose files alone are others is the same one, of which all is said.
 func (p *Pair) take(c *tls.Certificate) {
-	same := bytes.Equal(c.Leaf.Raw, p.present.Leaf.Raw)
+	same := slices.EqualFunc(c.Certificate, p.present.Certificate, bytes.Equal)
 	p.present = c
 	if same {
 		return
@@ -187,8 +187,10 @@ func signedByRSA(a x509.SignatureAlgorithm) bool {
 // warn says that a certificate ends, or hasn't begun.
 func (p *Pair) warn() {
 	now := p.now()
+	since := now.Sub(p.warned)
+	due := p.warned.IsZero() || since < 0 || since >= daily // A clock that was ahead keeps nothing quiet.
 	if begins := p.present.Leaf.NotBefore; now.Before(begins) {
-		if since := now.Sub(p.warned); p.warned.IsZero() || since < 0 || since >= daily {
+		if due {
 			p.warned = now
 			p.log.Warn("the TLS certificate isn't valid yet, and machines refuse it: wait, or set this host's clock", "file", p.cert, "from", begins.UTC().Format(time.RFC3339))
 		}
@@ -196,7 +198,7 @@ func (p *Pair) warn() {
 	}
 	left := p.present.Leaf.NotAfter.Sub(now)
 	ends := left < 0 && p.warned.Before(p.present.Leaf.NotAfter) // Since it was last told of.
-	if left > soon || !ends && !p.warned.IsZero() && now.Sub(p.warned) < daily {
+	if left > soon || !ends && !due {
 		return
 	}
 	p.warned = now

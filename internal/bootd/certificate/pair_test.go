@@ -150,6 +150,16 @@ func TestRenewed(t *testing.T) {
 	if got := name(t, p); got != "4th" {
 		t.Errorf("%q is served after a pair that's as large and as old as the one before", got)
 	}
+	b, err := os.ReadFile(f.cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := strings.Count(log.String(), "read anew")
+	f.write(f.cert, append(b, b...)) // With one more of those between it and its issuer.
+	now = now.Add(2 * often)
+	if _ = name(t, p); strings.Count(log.String(), "read anew") != said+1 {
+		t.Errorf("it isn't said that the issuer came:\n%s", log.String())
+	}
 	if strings.Contains(log.String(), "PRIVATE") || strings.Contains(log.String(), "nonsense") {
 		t.Errorf("the log shows a key:\n%s", log.String())
 	}

@@ -1,11 +1,13 @@
 package dhcp
 
 import (
+	"hash/maphash"
 	"net/netip"
 	"sync"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot/numbered"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/wire"
 )
 
@@ -28,16 +30,19 @@ const (
 // A quarantine remembers which addresses were declined, by network: two networks may use one address. It isn't kept over a
 // restart: a machine that's offered a taken address then declines it once more.
 type quarantine struct {
+	most int
+	seed maphash.Seed // of MACs' numbers
+
 	mu    sync.Mutex
-	most  int
-	asked map[boot.MAC]asked
+	began time.Time // when the first REQUEST was heard
+	asked numbered.Map[asked]
 	until map[place]time.Time
 }
 
-// asked is a REQUEST that was heard: for which address, and when.
+// asked is a REQUEST that was heard: for which address, and when since the first.
 type asked struct {
 	address netip.Addr
-	at      time.Time
+	at      time.Duration
 }
 
 type place struct {
@@ -46,8 +51,10 @@ type place struct {
 }
 
 func newQuarantine(most int) *quarantine {
-	return &quarantine{most: most, asked: map[boot.MAC]asked{}, until: map[place]time.Time{}}
+	return &quarantine{most: most, seed: maphash.MakeSeed(), until: map[place]time.Time{}}
 }
+
+func (q *quarantine) number(mac boot.MAC) uint64 { return maphash.String(q.seed, string(mac)) }
 
 // heard takes note of a REQUEST for the planned address, or a lent one, whichever server of the segment it names: what one bootd gave, and
 // the machine found taken, the others mustn't give either.
@@ -58,17 +65,17 @@ func (q *quarantine) heard(a Answer, now time.Time) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.asked) >= q.most {
-		for mac, x := range q.asked {
-			if now.Sub(x.at) > checking { // Not together: what is needed most is kept.
-				delete(q.asked, mac)
-			}
-		}
-		if len(q.asked) >= q.most {
-			clear(q.asked) // In a storm: it costs at worst that a DECLINE isn't believed, and is sent again.
+	if q.began.IsZero() {
+		q.began = now
+	}
+	at := now.Sub(q.began)
+	if q.asked.Len() >= q.most {
+		q.asked.DeleteFunc(func(x *asked) bool { return at-x.at > checking }) // Not together: what is needed most is kept.
+		if q.asked.Len() >= q.most {
+			q.asked.Clear() // In a storm: it costs at worst that a DECLINE isn't believed, and is sent again.
 		}
 	}
-	q.asked[a.Facts.MAC] = asked{a.Facts.Requested, now}
+	q.asked.Set(q.number(a.Facts.MAC), asked{a.Facts.Requested, at})
 }
 
 // declines puts an address into quarantine; false: nobody gave it to this machine just now, or it has it by another of its MACs.
@@ -76,13 +83,14 @@ func (q *quarantine) declines(a Answer, macs []boot.MAC, now time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	network, address := a.about()
-	x, ok := q.asked[a.Facts.MAC]
-	if !ok || x.address != address || now.Sub(x.at) > checking {
+	at := now.Sub(q.began)
+	x := q.asked.At(q.number(a.Facts.MAC))
+	if x == nil || x.address != address || at-x.at > checking {
 		return false
 	}
-	delete(q.asked, a.Facts.MAC)
+	q.asked.Delete(q.number(a.Facts.MAC))
 	for _, mac := range macs {
-		if x, ok := q.asked[mac]; ok && x.address == address && now.Sub(x.at) <= together {
+		if other := q.asked.At(q.number(mac)); other != nil && other.address == address && at-other.at <= together {
 			return false
 		}
 	}
@@ -91,7 +99,7 @@ func (q *quarantine) declines(a Answer, macs []boot.MAC, now time.Time) bool {
 			delete(q.until, p)
 		}
 	}
-	q.until[place{network, x.address}] = now.Add(quarantined)
+	q.until[place{network, address}] = now.Add(quarantined)
 	return true
 }
 

@@ -198,6 +198,13 @@ func TestInstallsOnce(t *testing.T) {
 			if tc.hold && r.told(mac1) != boot.AnswerHold {
 				t.Errorf("%s: %s", tc.reason, r.told(mac1))
 			}
+			if name == "LogDamagedEarly" {
+				r.turn()
+				r.turn()
+				if n := strings.Count(r.said.String(), "a session can't be compared with the log"); n != 1 {
+					t.Errorf("%s: it's said %d times\n%s", tc.reason, n, r.said.String())
+				}
+			}
 			if early := strings.HasSuffix(name, "Early"); early && r.told(mac1) != boot.AnswerLocalDisk {
 				t.Errorf("%s: a machine whose used grant is known doesn't go on to its disk: %s", tc.reason, r.told(mac1))
 			}

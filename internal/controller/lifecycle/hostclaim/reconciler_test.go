@@ -161,4 +161,14 @@ func TestLetGo(t *testing.T) {
 			t.Errorf("%T is still held: %v", o, o.GetFinalizers())
 		}
 	}
+	get(in.entry)
+	get(&in.addresses[0])
+	written = in.addresses[0].DeepCopy()
+	written.Labels = map[string]string{"somebody": "wrote again"}
+	if err := kube.Update(t.Context(), written); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.perform(t.Context(), in, verdict{act: actLetGo}); err != nil {
+		t.Errorf("who writes an address that was let go is in the way: %v", err)
+	}
 }
