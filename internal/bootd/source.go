@@ -44,6 +44,14 @@ func skewedBy(s Source) func() bool {
 	return nil
 }
 
+// asksOf says whether a source asks people about a machine; nil: it never does.
+func asksOf(s Source) func(*boot.Plan) bool {
+	if c, ok := s.(interface{ Asks(p *boot.Plan) bool }); ok {
+		return c.Asks
+	}
+	return nil
+}
+
 // qps and burst towards the API: a rack that powers on is a burst, and Kubernetes has its own fairness.
 const (
 	qps   = 200

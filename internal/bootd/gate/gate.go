@@ -40,7 +40,7 @@ type Artifacts interface {
 	DigestOf(a boot.Artifact) string
 }
 
-// Options of a Gate. All are required.
+// Options of a Gate. All are required, but Skewed and Asks.
 type Options struct {
 	// State gives what is known now; nil: nothing yet.
 	State func() *boot.State
@@ -52,7 +52,9 @@ type Options struct {
 	Skewed func() bool
 	// Held says that nothing may be installed by a plan now, though its grant stands: its specs are in doubt, or another server answers
 	// its machine. A boot that has its script already waits.
-	Held      func(*boot.Plan) bool
+	Held func(*boot.Plan) bool
+	// Asks says whether that's so until a person has said that the machine is the one that is meant; nil: nobody is asked.
+	Asks      func(*boot.Plan) bool
 	Sessions  Sessions
 	Artifacts Artifacts
 	Now       func() time.Time

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 
@@ -21,6 +22,8 @@ const (
 	ReasonPace   = "AsksTooOften"
 	ReasonHeld   = "InstallsHeld"
 	ReasonPort   = "NotSeenBehindItsPort"
+	// ReasonConfirm is InstallsHeld until a person has said that it's the machine which is meant.
+	ReasonConfirm = "NeedsConfirmation"
 )
 
 // ErrChanged says that the plan which a boot began with isn't known any more: nothing of another one is given to it.
@@ -29,14 +32,23 @@ var ErrChanged = errors.New("the plan of the install was changed since it began"
 // ErrHeld says that nothing may be installed on a machine now; later it may.
 var ErrHeld = errors.New("nothing is installed on this machine now, though its script is out: its specs are gone, wrong, lowered or paused, or another server answers it")
 
+// errAsks is ErrHeld where a person has to say that it's the machine which is meant.
+var errAsks = fmt.Errorf("%w; see what bootd explain says of it", ErrHeld)
+
 // held comes before a grant is opened or used, and before a kernel goes out that destroys. Nothing is written then: once nothing stands in
 // the way, the same boot goes on.
 func (g *Gate) held(c Caller) error {
-	if !c.Live() && (c.unasked() || g.o.Held(c.Plan)) {
-		return ErrHeld
+	switch {
+	case c.Live() || !c.unasked() && !g.o.Held(c.Plan):
+		return nil
+	case g.asks(c):
+		return errAsks
 	}
-	return nil
+	return ErrHeld
 }
+
+// asks says whether a person is asked about a machine.
+func (g *Gate) asks(c Caller) bool { return g.o.Asks != nil && g.o.Asks(c.Plan) }
 
 // unasked says that a machine has a grant that nobody has used, and its plan asks for no install, by what is served: an earlier life may have known that
 // of an entry, and the source not yet.
@@ -176,6 +188,7 @@ func reason(err error) string {
 		{context.Canceled, ReasonGone},
 		{session.ErrBusy, ReasonBusy},
 		{ErrPace, ReasonPace},
+		{errAsks, ReasonConfirm},
 		{ErrHeld, ReasonHeld},
 	} {
 		if errors.Is(err, x.err) {

@@ -90,10 +90,22 @@ func (g *Gate) Script(ctx context.Context, c Caller, fw boot.Firmware, commit bo
 		return g.install(ctx, c, fw, nonce, commit, render)
 	case d.Answer == boot.AnswerLive:
 		return g.live(ctx, c, fw, f.Now)
-	case d.Answer == boot.AnswerHold && (d.Reason == boot.DecidedDisk || d.Reason == boot.DecidedNoSession) && g.o.Held(c.Plan):
-		return Hold(ReasonHeld) // While its specs or records are in doubt nobody asks for an install, nor makes a grant: that's what it waits for.
+	case d.Answer == boot.AnswerHold:
+		return Hold(g.heldBy(c, d.Reason))
 	}
 	return Answer{Decision: d}
+}
+
+// heldBy says what a machine waits for. While its specs or records are in doubt nobody asks for an install, nor makes a grant, nor counts one as compared.
+func (g *Gate) heldBy(c Caller, reason string) string {
+	doubtful := reason == boot.DecidedDisk || reason == boot.DecidedNoSession
+	switch {
+	case (doubtful || reason == boot.DecidedNotSynced) && g.asks(c):
+		return ReasonConfirm
+	case doubtful && g.o.Held(c.Plan):
+		return ReasonHeld
+	}
+	return reason
 }
 
 // ArchDigit is the last digit of the nonce of a boot of that architecture.

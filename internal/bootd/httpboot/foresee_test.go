@@ -24,6 +24,9 @@ func TestForesee(t *testing.T) {
 	}{
 		"Granted":       {nil, boot.Decision{Answer: boot.AnswerInstall, Reason: boot.DecidedGranted}},
 		"Held":          {func(r *rig) { r.held = true }, boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonHeld}},
+		"Asks":          {func(r *rig) { r.held, r.asks = true, true }, boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonConfirm}},
+		"AsksNotSynced": {func(r *rig) { r.synced, r.asks = false, true }, boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonConfirm}},
+		"AsksOnDisk":    {func(r *rig) { r.asks = true; owned(r) }, boot.Decision{Answer: boot.AnswerLocalDisk, Reason: boot.DecidedConsumed}},
 		"HeldNoSession": {func(r *rig) { r.held, r.session.EntryUID = true, "another" }, boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonHeld}},
 		"HeldLive":      {func(r *rig) { live(r); r.held = true }, boot.Decision{Answer: boot.AnswerLive, Reason: boot.DecidedLive}},
 		"NotSynced":     {func(r *rig) { r.synced = false }, boot.Decision{Answer: boot.AnswerHold, Reason: boot.DecidedNotSynced}},

@@ -195,6 +195,9 @@ func TestInstallsOnce(t *testing.T) {
 			if got := strings.Contains(r.said.String(), "NeedsConfirmation"); got != tc.asks {
 				t.Errorf("%s: asks: %t\n%s", tc.reason, got, r.said.String())
 			}
+			if got := r.src.Asks(r.plan()); got != tc.asks {
+				t.Errorf("%s: it's said that it asks: %t", tc.reason, got)
+			}
 			if tc.hold && r.told(mac1) != boot.AnswerHold {
 				t.Errorf("%s: %s", tc.reason, r.told(mac1))
 			}

@@ -35,6 +35,15 @@ func (s *Source) Why(p *boot.Plan) string {
 	return ""
 }
 
+// Asks says whether a person has to say that a machine is the one that is meant, before anything is installed on it.
+func (s *Source) Asks(p *boot.Plan) bool {
+	if _, ok := s.site.installs(); !ok {
+		return false // Whatever a person says.
+	}
+	k := s.known.Load()
+	return s.answeredElsewhere(p.EntryUID) || k != nil && questions[k.asked[p.EntryUID]] != ""
+}
+
 // elsewhereWhy is what is wrong with a machine that took another server's offer.
 const elsewhereWhy = "it took the address of another DHCP server, which may install it, too"
 
