@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"encoding/binary"
 	"slices"
 	"time"
 
@@ -11,11 +12,30 @@ import (
 // memory would have to follow for each machine.
 type register struct {
 	byMAC   *numbered.Map[uint32]
-	byEntry map[EntryKey]uint32
+	byEntry *numbered.Map[entryAt]
 	// odd are those by MACs that are written in another way than ParseMAC writes them.
 	odd map[MAC]uint32
 	// byPort are those of machines that are named by a port; nil: none is.
 	byPort map[portAt]uint32
+}
+
+// entryAt is a plan's number behind its entry's key, of which the first octets are where it's found. The rest is compared.
+type entryAt struct {
+	rest [4]byte
+	at   uint32
+}
+
+// number of a key: it's a part of a digest.
+func (k EntryKey) number() uint64 { return binary.LittleEndian.Uint64(k[:]) }
+
+func (k EntryKey) rest() [4]byte { return [4]byte(k[8:]) }
+
+// ofEntry finds a plan by its entry.
+func (x *register) ofEntry(k EntryKey) (int, bool) {
+	if i := x.byEntry.At(k.number()); i != nil && i.rest == k.rest() {
+		return int(i.at), true
+	}
+	return 0, false
 }
 
 // number is a MAC that ParseMAC wrote, as a number; false: it's written in another way.
@@ -56,8 +76,8 @@ func (x *register) ofMAC(m MAC) (int, bool) {
 // taken gives the plan whose UID or port, or one of whose MACs, a plan has, too.
 func (x *register) taken(key EntryKey, p *Plan) (int, bool) {
 	// Tokens, sessions and grants are found by UID: of two entries with one, each machine would be installed by the other's grant.
-	if i, taken := x.byEntry[key]; taken {
-		return int(i), true
+	if i := x.byEntry.At(key.number()); i != nil { // Of two keys that begin alike one is found.
+		return int(i.at), true
 	}
 	for _, m := range p.MACs {
 		if i, taken := x.ofMAC(m); taken {
@@ -89,13 +109,13 @@ func (x *register) add(key EntryKey, p *Plan, number int) {
 		}
 		x.odd[m] = i
 	}
-	x.byEntry[key] = i
+	x.byEntry.Set(key.number(), entryAt{key.rest(), i})
 }
 
 // place indexes the plans in their order, and gives the numbers of those that aren't served, since one before has a MAC, the port or the UID of theirs.
 func (s *State) place() (refused []int) {
 	n := s.plans.Len()
-	s.register = register{byMAC: &numbered.Map[uint32]{}, byEntry: make(map[EntryKey]uint32, n)}
+	s.register = register{byMAC: &numbered.Map[uint32]{}, byEntry: &numbered.Map[entryAt]{}}
 	s.plain, s.newest = true, time.Time{}
 	var p, other Plan
 	for i := range n {

@@ -259,10 +259,10 @@ func (n Noted) Ref() Ref {
 
 // Noted is ByEntry, with room for a note.
 func (s *State) Noted(k EntryKey) (Noted, bool) {
-	if i, ok := s.register.byEntry[k]; ok {
-		x := s.plans.made(int(i))
+	if i, ok := s.register.ofEntry(k); ok {
+		x := s.plans.made(i)
 		x.near()
-		return Noted{&x.Plan, &x.note, s.plans, int(i)}, true
+		return Noted{&x.Plan, &x.note, s.plans, i}, true
 	}
 	if s.late != nil {
 		p, ok := s.late.byEntry[k]

@@ -2,10 +2,7 @@
 // times before it has found one; here it's once.
 package numbered
 
-import (
-	"iter"
-	"math/bits"
-)
+import "math/bits"
 
 const (
 	// shards of a Map. Each grows by itself, so that nobody waits until all of a hall has moved.
@@ -160,19 +157,6 @@ func (m *Map[V]) Clear() {
 		m.all[i].n = 0
 	}
 	m.n = 0
-}
-
-// All gives the values by their numbers, in no order that counts. It's for who compares two.
-func (m *Map[V]) All() iter.Seq2[uint64, V] {
-	return func(yield func(uint64, V) bool) {
-		for i := range m.all {
-			for _, p := range m.all[i].places {
-				if p.key != 0 && !yield(p.key-1, p.value) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // Len counts the values.
