@@ -1,6 +1,7 @@
 package dhcp
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -44,7 +45,7 @@ func classless(rs []boot.Route, n *boot.Network) (out []byte) {
 // options adds what the segment's operator says beside. What a boot goes on with is never another's: it's there already.
 func (e *exchange) options(p *wire.Reply) {
 	for _, o := range e.segment.Options {
-		if !o.Always && !e.req.Asked(o.Code) || p.Has(o.Code) {
+		if !o.Always && !e.req.Asked(o.Code) || p.Has(o.Code) || o.Code == wire.OptionVendor && e.boots() {
 			continue
 		}
 		if o.VendorClass != "" && !strings.HasPrefix(string(e.req.Get(wire.OptionClass)), o.VendorClass) {
@@ -52,4 +53,9 @@ func (e *exchange) options(p *wire.Reply) {
 		}
 		p.Bytes(o.Code, rankOption, o.Value)
 	}
+}
+
+// boots says that a request is firmware's that reads option 43 as PXE has it: iPXE, too, which is told to load by itself, and says PXE's class.
+func (e *exchange) boots() bool {
+	return slices.Contains([]Client{ClientPXE, ClientHTTP, ClientIPXE, ClientPi}, e.facts.Client)
 }

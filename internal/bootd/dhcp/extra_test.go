@@ -83,6 +83,7 @@ func TestOptions(t *testing.T) {
 		"OtherClass":  {"a BMC isn't reconfigured by another vendor's", own(vendor), all(asked, text(60, "iDRAC")), 43, ""},
 		"NoClass":     {"nor is who says none", own(vendor), asked, 43, ""},
 		"PXE":         {"a boot has its own, whatever class it says", own(boot.DHCPOption{Code: 43, Value: []byte("x"), VendorClass: "PXEClient", Always: true}), asPXE(7), 43, loadByItself},
+		"IPXE":        {"nor is iPXE's loader given what PXE would do, where bootd has none", own(boot.DHCPOption{Code: 43, Value: []byte("x"), VendorClass: "PXEClient", Always: true}), all(asPXE(7), dhcpv4.WithOption(dhcpv4.OptGeneric(dhcpv4.GenericOptionCode(77), []byte("iPXE")))), 43, ""},
 		"ClassBefore": {"one for a class is passed by, and the next looked at", own(boot.DHCPOption{Code: 150, Value: []byte{1}, VendorClass: "y"}, servers), asked, 150, "\x0a\x63\x00\x05"},
 	}
 	for name, tc := range cases {

@@ -196,10 +196,11 @@ func (c *content) grown(now []object) (came []object, only bool) {
 	return now[n:], true
 }
 
-// blank says whether nothing stands in a text, not even a comment: who writes documents begins with what parts them.
+// blank says whether nothing stands in a text, not even a comment: who writes documents begins with what parts them, and some programs write
+// null where they have found nothing.
 func blank(b []byte) bool {
 	for row := range bytes.Lines(bytes.TrimPrefix(b, []byte("\ufeff"))) {
-		if row = bytes.TrimSpace(row); len(row) > 0 && string(row) != "---" {
+		if row = bytes.TrimSpace(row); len(row) > 0 && !slices.Contains([]string{"---", "...", "null", "~"}, string(row)) {
 			return false
 		}
 	}

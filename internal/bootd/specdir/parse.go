@@ -3,12 +3,15 @@ package specdir
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	yaml3 "go.yaml.in/yaml/v3"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "sigs.k8s.io/json"
@@ -74,7 +77,13 @@ func split(b []byte) (docs []document) {
 		}
 		row := bytes.TrimRight(b[at:end], "\r\n \t")
 		switch {
-		case bytes.Equal(row, []byte("---")) || bytes.HasPrefix(row, []byte("--- ")):
+		case begins(row, "---"):
+			flush(at)
+			begin, start, rows = end, line+1, false
+			if rest := bytes.TrimSpace(row[3:]); len(rest) > 0 && rest[0] != '#' { // A document may begin on this line.
+				begin, start = at+3, line
+			}
+		case begins(row, "..."):
 			flush(at)
 			begin, start, rows = end, line+1, false
 		case bytes.HasPrefix(row, []byte("{")) && (rows || len(bytes.TrimSpace(b[begin:at])) == 0):
@@ -85,6 +94,33 @@ func split(b []byte) (docs []document) {
 	}
 	flush(len(b))
 	return docs
+}
+
+// begins says whether a line is YAML's mark of a document's begin or end.
+func begins(row []byte, mark string) bool {
+	rest, ok := bytes.CutPrefix(row, []byte(mark))
+	return ok && (len(rest) == 0 || rest[0] == ' ' || rest[0] == '\t')
+}
+
+// single says whether YAML sees one document as well. It knows of more ends of lines, and of UTF-16, where split sees one document, and of
+// which it would read the first alone.
+func (d document) single() bool {
+	if !otherBreaks(d.text) {
+		return true
+	}
+	var n yaml3.Node
+	in := yaml3.NewDecoder(bytes.NewReader(d.text))
+	return in.Decode(&n) != nil || errors.Is(in.Decode(&n), io.EOF)
+}
+
+func otherBreaks(b []byte) bool {
+	for _, mark := range []string{"\u0085", "\u2028", "\u2029"} {
+		if bytes.Contains(b, []byte(mark)) {
+			return true
+		}
+	}
+	return bytes.HasPrefix(b, []byte{0xff, 0xfe}) || bytes.HasPrefix(b, []byte{0xfe, 0xff}) ||
+		bytes.Count(b, []byte{'\r'}) != bytes.Count(b, []byte("\r\n"))
 }
 
 // parse reads a file: its right objects, and what is wrong with the others.
@@ -125,6 +161,9 @@ func (d document) parse() ([]object, []fault) {
 	raw := bytes.TrimSpace(d.text)
 	if !bytes.HasPrefix(raw, []byte("{")) {
 		var err error
+		if !d.single() {
+			return nil, []fault{{line: d.line, message: `there are several documents, whose lines end in no way that's known here: save it as UTF-8, with lines that end by LF`}}
+		}
 		if raw, err = yaml.YAMLToJSONStrict(d.text); err != nil {
 			return nil, []fault{d.syntax(err)}
 		}
@@ -162,6 +201,9 @@ func (d document) decode(raw []byte, path string) ([]object, []fault) {
 		return nil, []fault{d.typed(err, path)}
 	}
 	if strings.HasSuffix(head.Kind, "List") {
+		if head.Items == nil { // Of a list, too, nobody loses a machine to a misspelt word.
+			return nil, []fault{d.fault(path+"items", "a list holds its objects in items; where it's to hold none, say items: []")}
+		}
 		var all []object
 		var faults []fault
 		for i, x := range head.Items {

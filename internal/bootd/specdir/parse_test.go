@@ -1,11 +1,14 @@
 package specdir
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
@@ -15,6 +18,24 @@ import (
 
 // indented is a text that stands deeper in another.
 func indented(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n  ") }
+
+// utf16LE is a text as some editors and shells write it: in UTF-16, behind its mark.
+func utf16LE(text string) string {
+	b := []byte{0xff, 0xfe}
+	for _, u := range utf16.Encode([]rune(text)) {
+		b = binary.LittleEndian.AppendUint16(b, u)
+	}
+	return string(b)
+}
+
+// TestRests: a turn that took long rests for long, and one that stood still doesn't: an edit that stops an install waits for it.
+func TestRests(t *testing.T) {
+	for took, want := range map[time.Duration]time.Duration{0: 0, 50 * time.Millisecond: 200 * time.Millisecond, time.Minute: longest} {
+		if got := rests(took); got != want {
+			t.Errorf("after %s: %s, want %s", took, got, want)
+		}
+	}
+}
 
 func TestParse(t *testing.T) {
 	entry := entryYAML("m1", mac1, "10.77.0.11", 1)
@@ -28,6 +49,17 @@ func TestParse(t *testing.T) {
 		"List":      {reason: "as kubectl prints them", text: "apiVersion: v1\nkind: List\nitems:\n- " + indented(networkYAML) + "\n- " + indented(entry) + "\n", objects: 2},
 		"Rows":      {reason: "one to a line, as JSON", text: row(t, networkYAML) + row(t, profileYAML) + row(t, entry), objects: 3},
 		"RowsAfter": {reason: "JSON after YAML", text: networkYAML + "---\n" + row(t, profileYAML) + row(t, entry), objects: 3},
+		"Tab":       {reason: "what parts documents may have a blank behind it", text: networkYAML + "---\t# next\n" + profileYAML, objects: 2},
+		"Dots":      {reason: "a document's end parts them, too", text: networkYAML + "...\n" + profileYAML + "...\n", objects: 2},
+		"Behind":    {reason: "a document may begin on that line", text: networkYAML + "--- " + row(t, profileYAML) + "--- " + row(t, entry), objects: 3},
+		"UTF16":     {reason: "one document in UTF-16 is one", text: utf16LE(networkYAML), objects: 1},
+		"UTF16s":    {reason: "of several YAML would read the first alone", text: utf16LE(networkYAML + "---\n" + entry), faults: []string{"f.yaml:1: there are several documents, whose lines end in no way that's known here"}},
+		"CR":        {reason: "as of those whose lines end by CR alone", text: strings.ReplaceAll(networkYAML+"---\n"+entry, "\n", "\r"), faults: []string{"f.yaml:1: there are several documents"}},
+		"NEL":       {reason: "or by what YAML takes for an end, too", text: networkYAML + "\u0085---\n" + entry, faults: []string{"f.yaml:1: there are several documents"}},
+		"LS":        {reason: "which may stand in a text", text: strings.Replace(networkYAML, "name: rack", "name: rack, annotations: {a: \"x\u2028y\"}", 1), objects: 1},
+		"NoItems":   {reason: "a list's only word may be misspelt", text: "apiVersion: v1\nkind: List\nitem:\n- " + indented(networkYAML) + "\n", faults: []string{"f.yaml:1: items: a list holds its objects in items"}},
+		"NullItems": {reason: "or have lost what it holds", text: "apiVersion: v1\nkind: List\nitems:\n", faults: []string{"items: a list holds its objects in items; where it's to hold none, say items: []"}},
+		"NoneInIt":  {reason: "who says that there's none means it", text: "apiVersion: v1\nkind: List\nitems: []\n"},
 		"Kind":      {reason: "a typo isn't passed over", text: "\nkind: BootNetwrk\n", faults: []string{`f.yaml:2: kind: kind "BootNetwrk" is none of`}},
 		"InList":    {reason: "nor in a list", text: "kind: List\nitems:\n- kind: Pod\n", faults: []string{`f.yaml:3: items[0].kind: kind "Pod"`}},
 		"Version":   {reason: "nor an apiVersion", text: "apiVersion: v2\nkind: Secret\n", faults: []string{`f.yaml:1: apiVersion: apiVersion of a Secret is v1, not "v2"`}},

@@ -26,6 +26,9 @@ const (
 	// debounce is the least time between two states, rest how many times as long as a state took to make it takes until the next.
 	debounce = 20 * time.Millisecond
 	rest     = 4
+	// longest is how long it rests at most: a turn that stood still, as by a disk or a host that did, isn't one that took so much work, and
+	// what is written meanwhile may be to stop an install.
+	longest = 2 * time.Second
 	// regularly is how often all is looked at anew though nothing has changed: a step may have failed.
 	regularly = 5 * time.Second
 )
@@ -194,6 +197,9 @@ func (s *Source) Data(_ context.Context, name string) (map[string][]byte, error)
 	return nil, fmt.Errorf("its data aren't known: its own file, or that of its Secret, was wrong or gone when this bootd began, and is still; they're given once it's right (%s)", name)
 }
 
+// rests says for how long nothing is done after a turn.
+func rests(took time.Duration) time.Duration { return min(rest*took, longest) }
+
 // Run serves the folder until ctx ends. What only came is served at once; all that takes longer rests in between.
 func (s *Source) Run(ctx context.Context) error {
 	defer s.site.close()
@@ -212,7 +218,7 @@ func (s *Source) Run(ctx context.Context) error {
 			s.turn()
 			s.folder.shed()
 			s.keep(s.o.Still)
-			rested = time.Now().Add(rest * time.Since(now))
+			rested = time.Now().Add(rests(time.Since(now)))
 		}
 		wait := max(every, min(calm*took, time.Second))
 		// Once a large file was read, the next look isn't as long.
