@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -100,7 +101,7 @@ func (g *Gate) Script(ctx context.Context, c Caller, fw boot.Firmware, commit bo
 func (g *Gate) heldBy(c Caller, reason string) string {
 	doubtful := reason == boot.DecidedDisk || reason == boot.DecidedNoSession
 	switch {
-	case (doubtful || reason == boot.DecidedNotSynced) && g.asks(c):
+	case (doubtful || slices.Contains([]string{boot.DecidedNotSynced, boot.DecidedNoGrant, boot.DecidedConsumed, boot.DecidedExpired}, reason)) && g.asks(c):
 		return ReasonConfirm
 	case doubtful && g.o.Held(c.Plan):
 		return ReasonHeld

@@ -24,6 +24,8 @@ func TestEmptied(t *testing.T) {
 	}{
 		"Runs": {"its own is", func(r *rig) { r.write("m.yaml", one(2)); r.src.look(); r.write("m.yaml", "\n") }, map[string]string{"m.yaml": one(2)}},
 		"Null": {"null says no more", func(r *rig) { r.write("m.yaml", one(2)); r.src.look(); r.write("m.yaml", "null\n") }, map[string]string{"m.yaml": one(2)}},
+		"Nil":  {"nor does null behind a mark", func(r *rig) { r.write("m.yaml", one(2)); r.src.look(); r.write("m.yaml", "--- Null\n...\n") }, map[string]string{"m.yaml": one(2)}},
+		"Wide": {"nor an empty file in UTF-16", func(r *rig) { r.write("m.yaml", one(2)); r.src.look(); r.write("m.yaml", utf16LE("\r\n")) }, map[string]string{"m.yaml": one(2)}},
 		"Own":  {"at a start, too", func(r *rig) { starts(r, func() { r.write("m.yaml", "") }) }, map[string]string{"m.yaml": one(2)}},
 		"Net":  {"its network's is, at a start", func(r *rig) { starts(r, func() { r.write("net.yaml", "") }) }, map[string]string{"m.yaml": one(2), "net.yaml": "THE SAME"}},
 		"Rival": {"one of an entry that wants its MAC is, and bootd was started since", func(r *rig) {

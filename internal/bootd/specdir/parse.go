@@ -65,6 +65,10 @@ type document struct {
 func split(b []byte) (docs []document) {
 	begin, line, rows := 0, 1, false
 	start := 1
+	bare := true // Since begin there are comments at most.
+	if bytes.HasPrefix(b, []byte("\ufeff")) {
+		b = b[len("\ufeff"):]
+	}
 	flush := func(end int) {
 		if len(bytes.TrimSpace(b[begin:end])) > 0 {
 			docs = append(docs, document{start, b[begin:end]})
@@ -79,16 +83,21 @@ func split(b []byte) (docs []document) {
 		switch {
 		case begins(row, "---"):
 			flush(at)
-			begin, start, rows = end, line+1, false
+			begin, start, rows, bare = end, line+1, false, true
 			if rest := bytes.TrimSpace(row[3:]); len(rest) > 0 && rest[0] != '#' { // A document may begin on this line.
-				begin, start = at+3, line
+				begin, start, bare = at+3, line, false
 			}
 		case begins(row, "..."):
 			flush(at)
-			begin, start, rows = end, line+1, false
-		case bytes.HasPrefix(row, []byte("{")) && (rows || len(bytes.TrimSpace(b[begin:at])) == 0):
+			begin, start, rows, bare = end, line+1, false, true
+			if rest := bytes.TrimSpace(row[3:]); len(rest) > 0 && rest[0] != '#' { // YAML has nothing there: that's said of it.
+				begin, start, bare = at, line, false
+			}
+		case bytes.HasPrefix(row, []byte("{")) && (rows || bare):
 			flush(at)
-			begin, start, rows = at, line, true
+			begin, start, rows, bare = at, line, true, false
+		case len(bytes.TrimSpace(row)) > 0 && row[0] != '#':
+			bare = false
 		}
 		at = end
 	}
@@ -105,12 +114,24 @@ func begins(row []byte, mark string) bool {
 // single says whether YAML sees one document as well. It knows of more ends of lines, and of UTF-16, where split sees one document, and of
 // which it would read the first alone.
 func (d document) single() bool {
-	if !otherBreaks(d.text) {
+	if !otherBreaks(d.text) && d.atMargin() {
 		return true
 	}
 	var n yaml3.Node
 	in := yaml3.NewDecoder(bytes.NewReader(d.text))
 	return in.Decode(&n) != nil || errors.Is(in.Decode(&n), io.EOF)
+}
+
+// atMargin says whether a document is a map whose keys begin their lines: no line ends that, but for what parts documents and a directive. What begins
+// otherwise may end where the file doesn't, and YAML would say nothing of the rest.
+func (d document) atMargin() bool {
+	for row := range bytes.Lines(d.text) {
+		if t := bytes.TrimSpace(row); len(t) == 0 || t[0] == '#' {
+			continue
+		}
+		return (row[0]|0x20 >= 'a' && row[0]|0x20 <= 'z') && !bytes.Contains(d.text, []byte("\n%"))
+	}
+	return true
 }
 
 func otherBreaks(b []byte) bool {
@@ -162,7 +183,7 @@ func (d document) parse() ([]object, []fault) {
 	if !bytes.HasPrefix(raw, []byte("{")) {
 		var err error
 		if !d.single() {
-			return nil, []fault{{line: d.line, message: `there are several documents, whose lines end in no way that's known here: save it as UTF-8, with lines that end by LF`}}
+			return nil, []fault{{line: d.line, message: `there are several documents, or something stands behind one, and YAML would read the first alone: part them by lines of ---, in UTF-8, with lines that end by LF`}}
 		}
 		if raw, err = yaml.YAMLToJSONStrict(d.text); err != nil {
 			return nil, []fault{d.syntax(err)}
@@ -202,7 +223,9 @@ func (d document) decode(raw []byte, path string) ([]object, []fault) {
 	}
 	if strings.HasSuffix(head.Kind, "List") {
 		if head.Items == nil { // Of a list, too, nobody loses a machine to a misspelt word.
-			return nil, []fault{d.fault(path+"items", "a list holds its objects in items; where it's to hold none, say items: []")}
+			f := d.fault(path+"items", "a list holds its objects in items; where it's to hold none, say items: []")
+			f.foreign = head.Kind != "List" && foreignKind(head.APIVersion, head.Kind)
+			return nil, []fault{f}
 		}
 		var all []object
 		var faults []fault
