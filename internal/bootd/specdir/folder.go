@@ -199,7 +199,7 @@ func (c *content) grown(now []object) (came []object, only bool) {
 // blank says whether nothing stands in a text, not even a comment: who writes documents begins with what parts them, and some programs write
 // null where they have found nothing.
 func blank(b []byte) bool {
-	if bytes.HasPrefix(b, []byte{0xff, 0xfe}) || bytes.HasPrefix(b, []byte{0xfe, 0xff}) { // UTF-16: what's blank in it is ASCII.
+	if wide(b) { // What's blank in it is ASCII.
 		b = bytes.ReplaceAll(b[2:], []byte{0}, nil)
 	}
 	for row := range bytes.Lines(bytes.TrimPrefix(b, []byte("\ufeff"))) {

@@ -81,17 +81,14 @@ func split(b []byte) (docs []document) {
 		}
 		row := bytes.TrimRight(b[at:end], "\r\n \t")
 		switch {
-		case begins(row, "---"):
+		case begins(row, "---"), begins(row, "..."):
 			flush(at)
 			begin, start, rows, bare = end, line+1, false, true
-			if rest := bytes.TrimSpace(row[3:]); len(rest) > 0 && rest[0] != '#' { // A document may begin on this line.
-				begin, start, bare = at+3, line, false
-			}
-		case begins(row, "..."):
-			flush(at)
-			begin, start, rows, bare = end, line+1, false, true
-			if rest := bytes.TrimSpace(row[3:]); len(rest) > 0 && rest[0] != '#' { // YAML has nothing there: that's said of it.
-				begin, start, bare = at, line, false
+			if rest := bytes.TrimSpace(row[3:]); len(rest) > 0 && rest[0] != '#' {
+				begin, start, bare = at, line, false // Behind "..." YAML has nothing: that's said of it.
+				if row[0] == '-' {
+					begin += 3 // A document may begin on this line.
+				}
 			}
 		case bytes.HasPrefix(row, []byte("{")) && (rows || bare):
 			flush(at)
@@ -134,14 +131,18 @@ func (d document) atMargin() bool {
 	return true
 }
 
+// wide says whether a text is in UTF-16, by the mark at its begin.
+func wide(b []byte) bool {
+	return bytes.HasPrefix(b, []byte{0xff, 0xfe}) || bytes.HasPrefix(b, []byte{0xfe, 0xff})
+}
+
 func otherBreaks(b []byte) bool {
 	for _, mark := range []string{"\u0085", "\u2028", "\u2029"} {
 		if bytes.Contains(b, []byte(mark)) {
 			return true
 		}
 	}
-	return bytes.HasPrefix(b, []byte{0xff, 0xfe}) || bytes.HasPrefix(b, []byte{0xfe, 0xff}) ||
-		bytes.Count(b, []byte{'\r'}) != bytes.Count(b, []byte("\r\n"))
+	return wide(b) || bytes.Count(b, []byte{'\r'}) != bytes.Count(b, []byte("\r\n"))
 }
 
 // parse reads a file: its right objects, and what is wrong with the others.
