@@ -115,7 +115,6 @@ type cli struct {
 
 // Run runs bootd until the process is told to stop.
 func (c *cli) Run() error {
-	heap.Huge(heap.OfHall)
 	cfg, err := c.config()
 	if err != nil {
 		return misused{err}

@@ -14,7 +14,7 @@ const OfHall = 128 << 20
 
 // Huge has the first so many bytes of the heap lie in huge pages, where the host has them for who asks (transparent huge pages, "madvise": admin-guide/mm/transhuge
 // of Linux): of thousands of machines nothing is in a cache, nor is where it lies, and a guest asks its host's tables, too. Go's runtime can't be told to ask for
-// them. But what is made and let go keeps its place, and what that place was told: so it's to be called before anything else is made. It takes addresses, and no memory.
+// them. But what is made and let go keeps its place, and what that place was told: so it's to be called before much is made. It takes addresses, and no memory.
 func Huge(size int) {
 	if !spacious() || !usual() || strings.Contains(os.Getenv("GODEBUG"), "disablethp=1") {
 		return

@@ -14,3 +14,13 @@ func (s *Snapshot) Saved() time.Time {
 	}
 	return i.ModTime()
 }
+
+// Size in bytes, of an earlier program's where there's no other; 0 where there's none.
+func (s *Snapshot) Size() int64 {
+	for _, name := range []string{fileName, earlierName} {
+		if i, err := os.Stat(filepath.Join(s.dir, name)); err == nil {
+			return i.Size()
+		}
+	}
+	return 0
+}
