@@ -112,7 +112,8 @@ type BootSessionStatus struct {
 	// OpenedGrantID is the grant that the opened scripts are of.
 	// +optional
 	OpenedGrantID string `json:"openedGrantID,omitempty"`
-	// Opened scripts of that grant, the newest last. Only the newest one's token counts.
+	// Opened scripts of that grant, the newest last. Only the newest one's token counts. A sixth one was asked for, and not
+	// given: the machine began again, and no token of that grant counts any more (BootLoop).
 	// +optional
 	// +listType=atomic
 	Opened []Opened `json:"opened,omitempty"`

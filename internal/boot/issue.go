@@ -277,7 +277,8 @@ func place(f IssueFacts) Issue {
 // inScript says whether a machine was given an install script so lately that it may still run it. One
 // that was given it long ago may run anything by now, and isn't reset for it.
 func inScript(s *Session, now time.Time) bool {
-	return len(s.Opened) > 0 && now.Sub(s.Opened[len(s.Opened)-1].At) < loading
+	served := s.Served()
+	return len(served) > 0 && now.Sub(served[len(served)-1].At) < loading
 }
 
 // answered goes on after a person confirmed the machine. A machine that is known to hold an install of

@@ -62,6 +62,7 @@ type Session struct {
 	Revocation string
 
 	OpenedGrantID string
+	// Opened are the scripts that were served for it, and, as one more than MaxOpens, the boot that asked for another one: those before it have ended.
 	Opened        []Opened
 	Consumed      *Consumption
 	Installed     *Result
@@ -85,7 +86,8 @@ var (
 	ErrBootLoop = errors.New("the grant has served its last script")
 )
 
-// Open records that an install script with nonce, asked for by the token of exchange x, is about to be served for the session's grant.
+// Open records that an install script with nonce, asked for by the token of exchange x, is about to be served for the session's grant. Where the grant has
+// served its last one the session it gives beside ErrBootLoop is to be kept, too: the machine has begun again, and the boot before counts no more.
 func Open(s Session, nonce string, x Exchange, by string, now time.Time) (Session, error) {
 	switch {
 	case s.Revocation != "":
@@ -103,13 +105,19 @@ func Open(s Session, nonce string, x Exchange, by string, now time.Time) (Sessio
 	if s.OpenedGrantID != s.Grant.ID {
 		opened = nil
 	}
-	if len(opened) >= MaxOpens {
+	if len(opened) > MaxOpens {
 		return s, ErrBootLoop
 	}
 	s.OpenedGrantID = s.Grant.ID
 	s.Opened = append(append([]Opened(nil), opened...), Opened{Nonce: nonce, At: now, By: by})
+	if len(s.Opened) > MaxOpens {
+		return s, ErrBootLoop
+	}
 	return s, nil
 }
+
+// Served are the scripts of OpenedGrantID that went out.
+func (s *Session) Served() []Opened { return s.Opened[:min(len(s.Opened), MaxOpens)] }
 
 // Owns says whether a boot token is of the boot that used a grant of this session, and may go on.
 func Owns(s Session, t Claims) error {
@@ -151,6 +159,8 @@ func Consume(s Session, t Claims, by string, now time.Time) (Session, error) {
 		return s, ErrConsumed
 	case !now.Before(s.Grant.Expires):
 		return s, ErrExpired
+	case len(s.Opened) > MaxOpens:
+		return s, ErrBootLoop
 	case s.Opened[len(s.Opened)-1].Nonce != t.Nonce:
 		return s, ErrSuperseded
 	}

@@ -66,7 +66,7 @@ func (h *handler) session(st *boot.State, p *boot.Plan) *Session {
 			Fits: g.PlanDigest == p.Digest() && g.HostUID == p.HostUID && g.EntryUID == p.EntryUID && g.Generation == p.InstallGeneration,
 		}
 		if x.OpenedGrantID == g.ID {
-			s.Scripts = len(x.Opened)
+			s.Scripts = len(x.Served())
 		}
 	}
 	if c := x.Consumed; c != nil {

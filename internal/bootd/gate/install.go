@@ -57,6 +57,19 @@ func (c Caller) unasked() bool {
 	return c.Plan.InstallGeneration == 0 && s != nil && s.Grant != nil && !s.Consumed.Covers(s.Grant)
 }
 
+// looped writes down that a machine has begun once more than its grant serves scripts, by the boot of that nonce: the one before it has ended, and begins nothing
+// any more by a token that was seen. A machine that repeats its last request hasn't.
+func (g *Gate) looped(ctx context.Context, c Caller, nonce string) {
+	s, x := c.Session, c.Claims.Exchange(g.o.Now())
+	if len(s.Opened) > boot.MaxOpens || s.Began(nonce) || boot.Outdated(*s, nonce, x, g.o.Now()) || g.paced(c) != nil {
+		return
+	}
+	t := boot.Claims{Kind: boot.TokenBoot, Entry: c.Claims.Entry, GrantID: s.Grant.ID, Nonce: nonce}
+	if err := g.o.Sessions.Open(ctx, c.Plan, t, x); err != nil && !Final(err) {
+		g.o.Logger.Warn("a machine has begun once more than its grant serves scripts, and that can't be written down: until it is, the boot before may still begin its install", "entry", c.Plan.Entry.String(), "error", err.Error())
+	}
+}
+
 // Deliver comes before the first byte of a kernel that destroys by itself: it's given to the boot alone that used the grant.
 func (g *Gate) Deliver(ctx context.Context, c Caller) error {
 	if err := g.paced(c); err != nil {

@@ -92,6 +92,9 @@ func (g *Gate) Script(ctx context.Context, c Caller, fw boot.Firmware, commit bo
 	case d.Answer == boot.AnswerLive:
 		return g.live(ctx, c, fw, f.Now)
 	case d.Answer == boot.AnswerHold:
+		if d.Reason == boot.DecidedBootLoop && commit {
+			g.looped(ctx, c, g.nonce(c, c.Session.Grant.ID, fw.Arch))
+		}
 		return Hold(g.heldBy(c, d.Reason))
 	}
 	return Answer{Decision: d}

@@ -191,6 +191,52 @@ func TestOutdated(t *testing.T) {
 	}
 }
 
+// TestLooped: a machine that begins once more than its grant serves scripts is held, and that's written down once, so that its last boot begins nothing any more.
+func TestLooped(t *testing.T) {
+	opened := func(at time.Time, nonces ...string) (all []boot.Opened) {
+		for _, n := range nonces {
+			all = append(all, boot.Opened{Nonce: n, At: at})
+		}
+		return all
+	}
+	others := []string{"00000000000000b1", "00000000000000c1", "00000000000000d1", "00000000000000e1"}
+	cases := map[string]struct {
+		reason string
+		opened func(r *rig) []boot.Opened
+		method string
+		calls  []string
+	}{
+		"Sixth": {"The fifth has ended.", func(r *rig) []boot.Opened {
+			return opened(r.now.Add(-72*time.Hour), append(others, "00000000000000f1")...)
+		}, http.MethodGet, []string{"open NONCE"}},
+		"Head": {"A look writes nothing.", func(r *rig) []boot.Opened {
+			return opened(r.now.Add(-72*time.Hour), append(others, "00000000000000f1")...)
+		}, http.MethodHead, nil},
+		"Fifth":  {"Its own script, asked for again.", func(r *rig) []boot.Opened { return opened(r.now, append(others, r.nonce())...) }, http.MethodGet, nil},
+		"Second": {"By a token of an earlier boot nobody ends the fifth.", func(r *rig) []boot.Opened { return opened(r.now, append([]string{r.nonce()}, others...)...) }, http.MethodGet, nil},
+		"Known":  {"It's known.", func(r *rig) []boot.Opened { return opened(r.now, append(others, "00000000000000f1", r.nonce())...) }, http.MethodGet, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, func(r *rig) {
+				r.sessions.err = boot.ErrBootLoop
+				r.session.OpenedGrantID, r.session.Opened = grantID, tc.opened(r)
+			})
+			r.script(tc.method)
+			var calls []string
+			for _, c := range r.sessions.calls {
+				calls = append(calls, strings.ReplaceAll(c, r.nonce(), "NONCE"))
+			}
+			if diff := cmp.Diff(tc.calls, calls); diff != "" {
+				t.Errorf("%s\n-want +got:\n%s", tc.reason, diff)
+			}
+			if d := (boot.Decision{Answer: boot.AnswerHold, Reason: boot.DecidedBootLoop}); len(r.decided) != 1 || r.decided[0] != d {
+				t.Errorf("decided %v", r.decided)
+			}
+		})
+	}
+}
+
 func TestScriptRepeats(t *testing.T) {
 	r := newRig(t, nil)
 	first := r.script(http.MethodGet)

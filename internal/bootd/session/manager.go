@@ -134,6 +134,9 @@ func (m *Manager) Open(ctx context.Context, p *boot.Plan, t boot.Claims, x boot.
 func (m *Manager) opened(r Record, t boot.Claims, x boot.Exchange) (Record, error) {
 	now := m.o.Now()
 	s, err := open(r.Session, m.loggedOf(r.Session), t, x, m.o.Name, now)
+	if errors.Is(err, boot.ErrBootLoop) {
+		r.Session = s // No script is served, and the one before counts no more.
+	}
 	if err != nil || len(s.Opened) == len(r.Session.Opened) && s.OpenedGrantID == r.Session.OpenedGrantID {
 		return r, err
 	}
@@ -159,8 +162,11 @@ func (m *Manager) OpenAndConsume(ctx context.Context, p *boot.Plan, t boot.Claim
 			}
 			return r, nil
 		}
-		r.Progress.Timeline.Kernel = time.Time{}
-		return m.opened(r, t, x)
+		next, err := m.opened(r, t, x)
+		if err == nil {
+			next.Progress.Timeline.Kernel = time.Time{}
+		}
+		return next, err
 	})
 }
 
@@ -296,7 +302,7 @@ func (m *Manager) try(ctx context.Context, n boot.Name, f func(Record) (Record, 
 	known := r.Session.Installed
 	r.Session, _ = boot.Acknowledge(r.Session)
 	next, refused := f(r)
-	if refused != nil {
+	if refused != nil && !errors.Is(refused, boot.ErrBootLoop) {
 		next = r // The notes are worth writing all the same.
 	}
 	if differs(old, next) {

@@ -188,6 +188,15 @@ func TestOpen(t *testing.T) {
 	if err := m.Open(t.Context(), plan(), token(nonceB), fresh()); !errors.Is(err, boot.ErrBootLoop) {
 		t.Errorf("after %d scripts: %v", boot.MaxOpens, err)
 	}
+	writes := a.writes
+	for _, nonce := range []string{nonceB, nonceA} {
+		if err := m.Open(t.Context(), plan(), token(nonce), fresh()); !errors.Is(err, boot.ErrBootLoop) && !errors.Is(err, boot.ErrSuperseded) || a.writes != writes {
+			t.Errorf("once it's known: %v, %d writes", err, a.writes-writes)
+		}
+	}
+	if err := m.Consume(t.Context(), plan(), token(fmt.Sprintf("%015x1", 100+boot.MaxOpens-2))); !errors.Is(err, boot.ErrBootLoop) || a.record(machine()).Session.Consumed != nil {
+		t.Errorf("the fifth boot, after the sixth has begun: %v, %+v", err, a.record(machine()).Session)
+	}
 	if err := m.Open(t.Context(), plan(), boot.Claims{GrantID: "00000000000000bb", Nonce: nonceB}, fresh()); !errors.Is(err, boot.ErrNoGrant) {
 		t.Errorf("a grant that isn't there: %v", err)
 	}

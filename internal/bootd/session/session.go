@@ -119,7 +119,7 @@ func open(s boot.Session, log []boot.Consumption, t boot.Claims, x boot.Exchange
 	if s.Consumed != nil && covers(*s.Consumed, s.Grant) {
 		return s, boot.ErrConsumed
 	}
-	if s.OpenedGrantID == t.GrantID && newest(s) == t.Nonce && now.Before(s.Grant.Expires) && !boot.Outdated(s, t.Nonce, x, now) {
+	if s.OpenedGrantID == t.GrantID && len(s.Opened) <= boot.MaxOpens && newest(s) == t.Nonce && now.Before(s.Grant.Expires) && !boot.Outdated(s, t.Nonce, x, now) {
 		return s, nil // A repeat of the same request: the same script, not another one.
 	}
 	return boot.Open(s, t.Nonce, x, by, now)
