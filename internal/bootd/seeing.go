@@ -99,8 +99,8 @@ func (d *daemon) serveAdmin(ctx context.Context, g *errgroup.Group, answers *dhc
 	o := admin.Options{
 		Name: d.c.Name, View: answers.View, View6: d.six.view, Logged: d.sessions.Logged, Interfaces: interfaces, Trace: d.trace, Now: d.c.Now, Turn: d.turn(), Stopping: d.left,
 		File: func(name string) (int, bool, bool) {
-			if data, ok := d.files.FindSigned(name); ok {
-				return len(data), false, true
+			if size, ok := d.files.HasSigned(name); ok {
+				return size, false, true
 			}
 			f, ok := d.files.Find(name)
 			return len(f.Data), f.StandIn, ok

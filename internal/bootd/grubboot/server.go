@@ -75,13 +75,17 @@ func (s *Server) Own(name string, _, ours netip.Addr) (tftp.OwnFile, bool) {
 		return of, true
 	}
 	signed := s.o.Signed[arch]
-	data, ok := signed.Find(name)
-	if !ok {
+	if _, ok := signed.Has(name); !ok {
 		return tftp.OwnFile{}, false // The shim asks for revocations and certificates too, and does without.
 	}
 	of.Open = func(ctx context.Context) (tftp.Content, error) {
 		if signed.First(name) && c.Plan.LocalBoot == boot.LocalBootNotFound && s.unfound(ctx, c, arch) {
 			return tftp.Content{Name: name}, errDisk
+		}
+		data, err := signed.Read(name)
+		if err != nil {
+			s.o.Logger.Warn("a machine's loader can't be read any more", "entry", c.Plan.Entry.String(), "error", err.Error())
+			return tftp.Content{Name: name}, fmt.Errorf("%w: %w", tftp.ErrLater, err) // Its package may be in the middle of an upgrade.
 		}
 		return tftp.Content{Name: name, Data: data, First: signed.First(name)}, nil
 	}

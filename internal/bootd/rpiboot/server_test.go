@@ -118,7 +118,9 @@ func TestNothing(t *testing.T) {
 		"NoFile":    {"a file isn't here yet", func(r *rig) { r.files.err = errBoom }, tftp.ErrLater},
 		"Word":      {"a word that can't be told", func(r *rig) { r.plan.CommandLine = []string{"a\x07b"} }, tftp.ErrLater},
 		"LiveWord":  {"nor where it netboots each time", func(r *rig) { live(r); r.plan.CommandLine = []string{"a\x07b"} }, tftp.ErrLater},
-		"BootLoop":  {"five boots came to nothing, and it has begun again", func(r *rig) { r.session.OpenedGrantID, r.session.Opened = grantID, make([]boot.Opened, boot.MaxOpens+1) }, tftp.ErrLater},
+		"BootLoop": {"five boots came to nothing, and it has begun again", func(r *rig) {
+			r.session.OpenedGrantID, r.session.Opened = grantID, make([]boot.Opened, boot.MaxOpens+1)
+		}, tftp.ErrLater},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package tftp
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -61,18 +62,31 @@ func Load(dir string) Files {
 }
 
 func read(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	f, size, err := open(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read boot file: %w", err)
+		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() == 0 || info.Size() > maxFile {
-		return nil, fmt.Errorf("boot file %q isn't a file of 1 to %d bytes", path, maxFile)
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
+	defer func() { _ = f.Close() }()
+	b := make([]byte, size)
+	if _, err := io.ReadFull(f, b); err != nil {
 		return nil, fmt.Errorf("cannot read boot file: %w", err)
 	}
 	return b, nil
+}
+
+// open a boot file. Only regular ones are opened: a pipe would wait.
+func open(path string) (f *os.File, size int64, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, fmt.Errorf("cannot read boot file: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Size() == 0 || info.Size() > maxFile {
+		return nil, 0, fmt.Errorf("boot file %q isn't a file of 1 to %d bytes", path, maxFile)
+	}
+	if f, err = os.Open(path); err != nil {
+		return nil, 0, fmt.Errorf("cannot read boot file: %w", err)
+	}
+	return f, info.Size(), nil
 }
 
 // standIn is a boot file for where there is no iPXE. Firmware loads a BIOS one blindly: INT 18h tells it to go on with its

@@ -279,15 +279,50 @@ func TestWithSigned(t *testing.T) {
 				t.Errorf("%s: problems %v, served %t", tc.reason, problems, ok)
 			}
 			for name, want := range map[string]string{"shimx64.efi": shim, "grubx64.efi": grub, "grubx64-alone.efi": grub} {
-				data, ok := f.FindSigned(name)
-				if ok != tc.served || ok && string(data) != want {
-					t.Errorf("%s: %s is %q", tc.reason, name, data)
+				if size, ok := f.HasSigned(name); ok != tc.served || ok && size != len(want) {
+					t.Errorf("%s: %s has %d bytes", tc.reason, name, size)
+				}
+				if data, err := f.Signed[boot.AMD64].Read(name); tc.served && (err != nil || string(data) != want) {
+					t.Errorf("%s: %s is %q, %v", tc.reason, name, data, err)
 				}
 			}
-			if _, ok := f.FindSigned(""); ok {
+			if _, ok := f.HasSigned(""); ok {
 				t.Error("there's a loader without a name")
 			}
 		})
+	}
+}
+
+// TestSignedOnce: the pair is read as it is when the first machine asks for one of the two, stays so, and one that can't be read then may be later.
+func TestSignedOnce(t *testing.T) {
+	dir := t.TempDir()
+	shim, grub := filepath.Join(dir, "shim/shimx64.efi.signed"), filepath.Join(dir, "grub/x86_64-efi-signed/grubnetx64.efi.signed")
+	write := func(text string) {
+		for _, path := range []string{shim, grub} {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write("old")
+	f, _ := Load(t.TempDir()).WithSigned(dir, "")
+	s := f.Signed[boot.AMD64]
+	if err := os.Remove(grub); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := s.Read("shimx64.efi"); err == nil {
+		t.Errorf("a shim whose grub is gone is given: %q", data)
+	}
+	write("newer")
+	if data, err := s.Read("grubx64-alone.efi"); err != nil || string(data) != "newer" {
+		t.Errorf("once both are there again: %q, %v", data, err)
+	}
+	write("newest")
+	if data, err := s.Read("shimx64.efi"); err != nil || string(data) != "newer" {
+		t.Errorf("it changed under its grub: %q, %v", data, err)
+	}
+	if _, err := s.Read("grub.cfg"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("another file: %v", err)
 	}
 }
 

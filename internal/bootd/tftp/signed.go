@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
@@ -18,34 +19,92 @@ type Signed struct {
 	// Shim and Grub are their names. The shim asks for the second beside itself, by a name that's built in.
 	Shim, Grub string
 	// Alone is another name of the grub, for firmware that loads it without the shim.
-	Alone              string
-	shimData, grubData []byte
+	Alone string
+	pair  *pair
+}
+
+// A pair of loaders that are made for each other. They are read when the first machine asks for one of them, both at once: ten megabytes of two
+// architectures, which most sites have no machine for. From then on they stay as they are.
+type pair struct {
+	shim, grub string // Paths.
+	sizes      [2]int
+
+	mu   sync.Mutex
+	data [2][]byte
+}
+
+// look finds out whether both can be read, and how long they are.
+func (p *pair) look() (err error) {
+	for i, path := range []string{p.shim, p.grub} {
+		f, size, err := open(path)
+		if err != nil {
+			return err
+		}
+		_ = f.Close()
+		p.sizes[i] = int(size)
+	}
+	return nil
+}
+
+func (p *pair) read() (data [2][]byte, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.data[0] != nil {
+		return p.data, nil
+	}
+	if data[0], err = read(p.shim); err != nil {
+		return data, err
+	}
+	if data[1], err = read(p.grub); err != nil {
+		return data, err
+	}
+	p.data = data
+	return data, nil
 }
 
 // First says whether a name is that of what firmware loads first.
 func (s Signed) First(name string) bool { return name != "" && (name == s.Shim || name == s.Alone) }
 
-// Find gives one of the two.
-func (s Signed) Find(name string) ([]byte, bool) {
+// number of a name: of the shim, or of the grub.
+func (s Signed) number(name string) (n int, ok bool) {
 	switch name {
 	case "":
-		return nil, false
+		return 0, false
 	case s.Shim:
-		return s.shimData, true
+		return 0, true
 	case s.Grub, s.Alone:
-		return s.grubData, true
+		return 1, true
 	}
-	return nil, false
+	return 0, false
 }
 
-// FindSigned gives a signed loader of any architecture: their names differ.
-func (f Files) FindSigned(name string) ([]byte, bool) {
+// Has says whether a name is that of one of the two, and how many bytes that has.
+func (s Signed) Has(name string) (size int, ok bool) {
+	n, ok := s.number(name)
+	if !ok {
+		return 0, false
+	}
+	return s.pair.sizes[n], true
+}
+
+// Read gives one of the two.
+func (s Signed) Read(name string) ([]byte, error) {
+	n, ok := s.number(name)
+	if !ok {
+		return nil, ErrNotFound
+	}
+	data, err := s.pair.read()
+	return data[n], err
+}
+
+// HasSigned says whether a name is that of a signed loader of any architecture, and how many bytes that has: their names differ.
+func (f Files) HasSigned(name string) (size int, ok bool) {
 	for _, s := range f.Signed {
-		if data, ok := s.Find(name); ok {
-			return data, true
+		if size, ok := s.Has(name); ok {
+			return size, true
 		}
 	}
-	return nil, false
+	return 0, false
 }
 
 // signedIn says where below DefaultSignedDir an architecture's are. The grub is that for networks: its prefix is /grub, always.
@@ -59,8 +118,8 @@ func signedIn() map[boot.Arch][2]string {
 // GrubConfig is what every grub of Debian asks for first, whatever the machine: it's built in.
 const GrubConfig = "grub/grub.cfg"
 
-// WithSigned reads Debian's signed loaders below a directory, and adds the one file that all of them ask for first. It gives what it
-// couldn't read, by architecture, too; one whose files aren't there at all isn't served, and no problem.
+// WithSigned looks for Debian's signed loaders below a directory, and adds the one file that all of them ask for first. It gives what
+// can't be read, by architecture, too; one whose files aren't there at all isn't served, and no problem.
 func (f Files) WithSigned(dir, config string) (all Files, problems map[boot.Arch]error) {
 	problems = map[boot.Arch]error{}
 	f.byName = maps.Clone(f.byName)
@@ -69,14 +128,14 @@ func (f Files) WithSigned(dir, config string) (all Files, problems map[boot.Arch
 		boot.AMD64: {"shimx64.efi", "grubx64.efi", "grubx64-alone.efi"}, boot.ARM64: {"shimaa64.efi", "grubaa64.efi", "grubaa64-alone.efi"},
 	}
 	for arch, files := range signedIn() {
-		s := Signed{Shim: names[arch][0], Grub: names[arch][1], Alone: names[arch][2]}
-		var err error
-		if s.shimData, err = read(filepath.Join(dir, files[0])); err == nil {
-			s.grubData, err = read(filepath.Join(dir, files[1]))
-		} else if _, other := os.Stat(filepath.Join(dir, files[1])); os.IsNotExist(other) {
+		s := Signed{
+			Shim: names[arch][0], Grub: names[arch][1], Alone: names[arch][2],
+			pair: &pair{shim: filepath.Join(dir, files[0]), grub: filepath.Join(dir, files[1])},
+		}
+		if missing(s.pair.shim) && missing(s.pair.grub) {
 			continue // Neither is installed.
 		}
-		if err != nil {
+		if err := s.pair.look(); err != nil {
 			problems[arch] = fmt.Errorf("shim and grub go together: %w", err)
 			continue
 		}
@@ -84,4 +143,9 @@ func (f Files) WithSigned(dir, config string) (all Files, problems map[boot.Arch
 		f.byName[GrubConfig] = File{Name: GrubConfig, Data: []byte(config)}
 	}
 	return f, problems
+}
+
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return os.IsNotExist(err)
 }
