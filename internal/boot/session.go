@@ -63,11 +63,11 @@ type Session struct {
 
 	OpenedGrantID string
 	// Opened are the scripts that were served for it, and, as one more than MaxOpens, the boot that asked for another one: those before it have ended.
-	Opened        []Opened
-	Consumed      *Consumption
-	Installed     *Result
-	Failed        *Result
-	Acknowledged  string
+	Opened       []Opened
+	Consumed     *Consumption
+	Installed    *Result
+	Failed       *Result
+	Acknowledged string
 }
 
 // Refusals of a transition. Each is final for the token that was used.

@@ -296,7 +296,7 @@ func TestWithSigned(t *testing.T) {
 // TestSignedOnce: the pair is read as it is when the first machine asks for one of the two, stays so, and one that can't be read then may be later.
 func TestSignedOnce(t *testing.T) {
 	dir := t.TempDir()
-	shim, grub := filepath.Join(dir, "shim/shimx64.efi.signed"), filepath.Join(dir, "grub/x86_64-efi-signed/grubnetx64.efi.signed")
+	shim, grub := filepath.Join(dir, "shim", "shimx64.efi.signed"), filepath.Join(dir, "grub", "x86_64-efi-signed", "grubnetx64.efi.signed")
 	write := func(text string) {
 		for _, path := range []string{shim, grub} {
 			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
