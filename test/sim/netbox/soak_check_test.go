@@ -89,6 +89,7 @@ func (k *soak) settle() {
 	for name, l := range k.lives {
 		if mg := k.get(name); mg != nil && !l.holds(mg) {
 			k.t.Errorf("%s isn't settled, of record %d, address %s: %+v", name, mg.Status.AtProvider.ID, mg.Status.AtProvider.Address, mg.Status.Conditions)
+			k.story(name)
 		}
 	}
 }
