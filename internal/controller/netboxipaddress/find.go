@@ -114,7 +114,10 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error
 	if e.unasked = e.field == netbox.FieldReady && neverAsked(mg); e.unasked {
 		return nil
 	}
-	return e.findByMarker(ctx)
+	if err := e.findByMarker(ctx); err != nil || e.record == nil {
+		return err
+	}
+	return e.past(mg)
 }
 
 // neverAsked says that nobody ever asked for this address, as far as is known here, and that Create will: the marker is unique, so

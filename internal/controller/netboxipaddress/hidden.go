@@ -71,6 +71,36 @@ func (e *external) unshown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, re
 	return err
 }
 
+// A pastError is a record that carries a resource's marker, as NetBox shows it, and that this resource gave away a moment ago.
+type pastError struct {
+	record int64
+	until  time.Time
+}
+
+func (e pastError) Error() string { return fmt.Sprintf("record %d may be shown as it was", e.record) }
+
+func (e pastError) words(in inputs) (reason xpv2.ConditionReason, message string) {
+	return v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s shows record %d with this resource's marker, and whatever it made for this resource isn't to be used, as was written down a moment ago: it may be shown as it was, "+
+		"as where a copy of its database answers that is behind; it's looked at again at %s, and is this resource's if it's there by then", in.config, e.record, e.until.UTC().Format(time.RFC3339))
+}
+
+// past says, by an error, that a record which was found by its marker may be shown as it was: a Create has just failed, of which nothing was left. What it made it
+// took back, or set aside for another, by whose machine the address may be in use; and another provider may have done so.
+func (e *external) past(mg *v1alpha1.NetBoxIPAddress) error {
+	failed := meta.GetExternalCreateFailed(mg)
+	if !unnamed(mg) || meta.WasDeleted(mg) || failed.Before(meta.GetExternalCreatePending(mg)) || e.connector.mayHaveMade(mg, false) {
+		return nil
+	}
+	until, may := e.connector.hides(mg, failed)
+	if !may {
+		return nil
+	}
+	p := pastError{e.record.ID, until}
+	e.record = nil
+	e.connector.Again(types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, until)
+	return p
+}
+
 // unlogged is until when a copy of NetBox's database may not have yet what was asked for last for a resource.
 func (c *Connector) unlogged(mg *v1alpha1.NetBoxIPAddress) time.Time {
 	last, _ := c.mayCome(mg)

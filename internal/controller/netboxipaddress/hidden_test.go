@@ -82,6 +82,48 @@ func TestHidden(t *testing.T) {
 	}
 }
 
+// TestPast: a record that is found by its marker isn't taken as long as it may be shown as it was before this resource gave it away.
+func TestPast(t *testing.T) {
+	at := func(ago time.Duration) time.Time { return time.Now().Add(-ago) }
+	tried := func(pending, failed time.Duration, asked, answered string) edit {
+		return func(mg *v1alpha1.NetBoxIPAddress) {
+			meta.SetExternalCreatePending(mg, at(pending))
+			meta.SetExternalCreateFailed(mg, at(failed))
+			meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationAsked: asked, v1alpha1.AnnotationAnswered: answered})
+		}
+	}
+	named := func(mg *v1alpha1.NetBoxIPAddress) { meta.SetExternalName(mg, "5") }
+	cases := map[string]struct {
+		reason string
+		mg     []edit
+		past   bool
+	}{
+		"GivenAway":  {"its last Create ended, and nothing is left of it", []edit{tried(2*time.Second, time.Second, "a", "a")}, true},
+		"Long":       {"by now it would be shown as it is", []edit{tried(time.Minute, hiddenFor+2*time.Second, "a", "a")}, false},
+		"Unanswered": {"what was asked for may have come", []edit{tried(2*time.Second, time.Second, "b", "a")}, false},
+		"Again":      {"it was asked for once more, and nobody knows how that ended", []edit{tried(0, 5*time.Second, "b", "b")}, false},
+		"Named":      {"it's known to be its own", []edit{tried(2*time.Second, time.Second, "a", "a"), named}, false},
+		"Deleted":    {"it's released by what it says then", []edit{tried(2*time.Second, time.Second, "a", "a"), deleted}, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)}
+			h, mg := newHarness(f), newAddress(tc.mg...)
+			var again time.Time
+			h.Again = func(_ types.NamespacedName, at time.Time) { again = at }
+			o, err := h.connect(t, mg).Observe(t.Context(), mg)
+			said, ok := err.(*trouble) //nolint:errorlint // As Observe returns it.
+			if past := ok && said.reason == v1alpha1.ReasonUnreachable && strings.Contains(said.message, "is this resource's if it's there by then"); past != tc.past || !past && err != nil {
+				t.Errorf("%s: %+v, %v", tc.reason, o, err)
+			}
+			if tc.past != !again.IsZero() || tc.past && mg.Status.AtProvider.ID != 0 {
+				t.Errorf("%s: looked at again at %s; %+v", tc.reason, again, mg.Status.AtProvider)
+			}
+		})
+	}
+}
+
 // TestGoesWithoutAside: a resource that is being deleted, and names a record that was set aside for another, goes without it; one that lives stays as it
 // is, as does one whose record somebody has just unmarked.
 func TestGoesWithoutAside(t *testing.T) {
