@@ -14,13 +14,15 @@ import (
 // anyToken stands for a token in a text that's kept. Nobody knows it, so that it stands nowhere else.
 func anyToken() string { return strings.Repeat(rand.Text(), 3)[:boot.TokenLength] }
 
-// A text of a script as it was last rendered for a machine, with anyToken in its token's place.
+// A text of a script as it was last rendered for a machine, with anyToken in its token's place: its form, with what is its own.
 type text struct {
 	of   *made
-	text string
-	// tokens are where in it the token is, as many as there are.
-	tokens [maxTokens]uint16
-	many   uint16
+	form *form
+	// own is what stands where it's cut, one behind the other, and cuts are so many.
+	own  string
+	size int
+	many int
+	cuts [maxCuts]cut
 }
 
 // made is all that a text rests on beside its plan.
@@ -56,16 +58,16 @@ func (s *Server) render(c gate.Caller, in ipxe.Input) (script, error) {
 	if err != nil {
 		return x, err
 	}
-	t, ok := s.kept(x.text.text)
+	t, ok := s.kept(x.text.form.text)
 	if !ok {
-		return script{text: &text{text: strings.ReplaceAll(x.text.text, s.anyToken, token)}}, nil
+		return plain(strings.ReplaceAll(x.text.form.text, s.anyToken, token)), nil
 	}
 	t.of = s.shared(of)
 	c.Memo.Text.Store(t)
 	return script{t, token}, nil
 }
 
-// near looks at each cache line (64 octets) of a machine's text, all at once: otherwise each is waited for when it's sent.
+// near looks at what is a machine's own of its text, all at once: otherwise each piece is waited for when it's sent.
 //
 //go:noinline
 func near(c gate.Caller) (sum byte) {
@@ -73,9 +75,9 @@ func near(c gate.Caller) (sum byte) {
 	if !ok || c.Memo.Entry == "" {
 		return 0
 	}
-	sum = c.Memo.Entry[0]
-	for i := 0; i < len(t.text); i += 64 {
-		sum ^= t.text[i]
+	sum = c.Memo.Entry[0] ^ byte(t.cuts[maxCuts-1].own&0xff) // They end in another cache line.
+	for i := 0; i < len(t.own); i += 64 {
+		sum ^= t.own[i]
 	}
 	return sum
 }
@@ -90,24 +92,25 @@ func (s *Server) shared(of made) *made {
 	return &x
 }
 
-// kept finds the tokens in a text; false: it's too long to be kept, or has too many.
+// kept finds the tokens in a text, and its form; false: it's too long to be kept, or has too many.
 func (s *Server) kept(x string) (*text, bool) {
 	if len(x) > maxKept {
 		return nil, false
 	}
-	t := &text{text: strings.Clone(x)}
+	var tokens []uint16
 	for at := 0; ; at += boot.TokenLength {
 		next := strings.Index(x[at:], s.anyToken)
 		if next < 0 {
-			return t, true
+			break
 		}
-		if t.many == maxTokens {
+		if len(tokens) == maxTokens {
 			return nil, false
 		}
 		at += next
-		t.tokens[t.many] = uint16(at) //nolint:gosec // Less than maxKept.
-		t.many++
+		tokens = append(tokens, uint16(at)) //nolint:gosec // Less than maxKept.
 	}
+	t := s.forms.of(x, tokens)
+	return t, script{t, s.anyToken}.String() == x // A machine that was told another's address would be worse than one that waits for its own.
 }
 
 // A script is a text on its way to a machine. Of one that's kept only the token is its own: it isn't put together before it's sent.
@@ -116,25 +119,36 @@ type script struct {
 	token string
 }
 
+// plain is a text that nobody keeps, with its token.
+func plain(x string) script { return script{text: &text{form: &form{text: x}, size: len(x)}} }
+
 // rendered makes one anew.
 func rendered(in ipxe.Input) (script, error) {
 	t, err := ipxe.Render(in)
-	return script{text: &text{text: t}}, err //nolint:wrapcheck // It says what is wrong, and of which entry.
+	return plain(t), err //nolint:wrapcheck // It says what is wrong, and of which entry.
 }
 
 // Len is how many bytes it has: a token is as long as what stands for one.
-func (x script) Len() int { return len(x.text.text) }
+func (x script) Len() int { return x.text.size }
 
 // send writes it.
 func (x script) send(w io.Writer) {
-	from := 0
-	for _, at := range x.text.tokens[:x.text.many] {
-		at := int(at)
-		_, _ = io.WriteString(w, x.text.text[from:at])
-		_, _ = io.WriteString(w, x.token)
-		from = at + boot.TokenLength
+	form, own := x.text.form, x.text.own
+	from, tokens := 0, form.tokens
+	upTo := func(end int) {
+		for len(tokens) > 0 && int(tokens[0]) < end {
+			_, _ = io.WriteString(w, form.text[from:tokens[0]])
+			_, _ = io.WriteString(w, x.token)
+			from, tokens = int(tokens[0])+boot.TokenLength, tokens[1:]
+		}
+		_, _ = io.WriteString(w, form.text[from:end])
 	}
-	_, _ = io.WriteString(w, x.text.text[from:])
+	for _, c := range x.text.cuts[:x.text.many] {
+		upTo(int(c.from))
+		_, _ = io.WriteString(w, own[:c.own])
+		from, own = int(c.to), own[c.own:]
+	}
+	upTo(len(form.text))
 }
 
 // String is it in one piece.

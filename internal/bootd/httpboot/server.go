@@ -74,6 +74,7 @@ type Server struct {
 	bases bases
 	// anyToken stands for tokens in texts that are kept.
 	anyToken string
+	forms    forms
 	// lastMade is what the text before rests on.
 	lastMade atomic.Pointer[made]
 	// recorders are free for scripts: nobody keeps one of those.
