@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"os"
@@ -20,6 +21,17 @@ import (
 // that another program has, is found when it's asked for.
 func (c *cli) wrong() error {
 	return cmp.Or(c.wrongListeners(), c.wrongNumbers())
+}
+
+// A level of the log, as people write it.
+type level slog.Level
+
+// UnmarshalText reads one.
+func (l *level) UnmarshalText(text []byte) error {
+	if err := (*slog.Level)(l).UnmarshalText(text); err != nil {
+		return fmt.Errorf("%q is no level: debug, info, warn or error", text)
+	}
+	return nil
 }
 
 // A listener is a flag that names an address and a port.

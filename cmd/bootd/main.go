@@ -110,7 +110,7 @@ type cli struct {
 	CacheBytes             int64             `default:"0" help:"What all kernels and images together may take on the disk, in bytes. 0: half of that disk, or what lies there already where that's more."`
 	TraceBytes             int               `default:"4194304" help:"Memory for the machines' last packets (bootd trace), 8 KiB a machine; 0: none are kept."`
 	Drain                  time.Duration     `default:"60s" help:"How long a bootd that is told to stop goes on for the boots that run, at most; where another one is known to be live it begins none. 0: it ends at once."`
-	LogLevel               slog.Level        `default:"info" help:"debug, info, warn or error."`
+	LogLevel               level             `default:"info" help:"debug, info, warn or error."`
 }
 
 // Run runs bootd until the process is told to stop.
@@ -132,7 +132,7 @@ func (c *cli) Run() error {
 }
 
 func (c *cli) config() (bootd.Config, error) {
-	log := slog.New(logging.New(os.Stderr, c.LogLevel))
+	log := slog.New(logging.New(os.Stderr, slog.Level(c.LogLevel)))
 	klog.SetLogger(logr.FromSlogHandler(log.Handler()))
 	cfg := bootd.Config{
 		Name: c.Name, Namespace: c.Namespace, Version: version, PlansDir: c.PlansDir, NodeLabels: c.NodeLabel, StateDir: c.StateDir,

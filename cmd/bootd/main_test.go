@@ -67,8 +67,8 @@ func TestBadFlags(t *testing.T) {
 // TestWrongFlags: a flag that kong refuses ends bootd as one does that bootd refuses itself.
 func TestWrongFlags(t *testing.T) {
 	for says, args := range map[string][]string{
-		"unknown flag --bogus":  {"--bogus"},
-		"--log-level":           {"--log-level", "loud"},
+		"unknown flag --bogus": {"--bogus"},
+		`--log-level: "loud" is no level: debug, info, warn or error`: {"--log-level", "loud"},
 		"missing flags: --mac":  {"confirm", "edge/node-1"},
 		"unexpected argument x": {"trace", "x"},
 	} {

@@ -67,7 +67,7 @@ func validInterface(f faults, i *v1alpha1.EntryInterface) {
 	f.field(".macs").whenf(len(i.MACs) > 16, "macs has more than 16 addresses")
 	for n, mac := range i.MACs {
 		f.field(".macs[%d]", n).whenf(!macForm.MatchString(mac), "macs must look like 52:54:00:00:00:01, and one is %q", mac)
-		f.field(".macs[%d]", n).whenf(slices.Contains(i.MACs[:n], mac), "MAC %s is there twice", mac)
+		f.field(".macs[%d]", n).whenf(slices.ContainsFunc(i.MACs[:n], func(other string) bool { return plainMAC(other) == plainMAC(mac) }), "MAC %s is there twice", mac)
 	}
 	f.field(".ports").whenf(len(i.Ports) > 0 && len(i.MACs) > 0, "ports and macs are two ways to name ports: remove one")
 	f.field(".ports").whenf(i.Bond == nil && i.From == "" && len(i.Ports) > 1, "ports without a bond names one port")

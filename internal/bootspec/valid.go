@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
@@ -112,12 +113,15 @@ func validMachine(f faults, m v1alpha1.MachineSelector) {
 		at := f.field(".macs[%d]", i)
 		at.whenf(!macForm.MatchString(mac), "macs must look like 52:54:00:00:00:01, and one is %q", mac)
 		at.whenf(macForm.MatchString(mac) && !unicastForm.MatchString(mac), "macs must not be multicast: the second digit of %q must be even", mac)
-		at.whenf(seen[mac], "MAC %s is there twice", mac)
-		seen[mac] = true
+		at.whenf(seen[plainMAC(mac)], "MAC %s is there twice", mac)
+		seen[plainMAC(mac)] = true
 	}
 	f.field(".uuid").whenf(len(m.UUID) > 36, "uuid is longer than 36 characters")
 	f.field(".serial").whenf(len(m.Serial) > 128, "serial is longer than 128 characters")
 }
+
+// plainMAC is a MAC however it's written.
+func plainMAC(mac string) string { return strings.ToLower(strings.ReplaceAll(mac, "-", ":")) }
 
 func validNetworks(f faults, ns []v1alpha1.EntryNetwork) {
 	f.whenf(len(ns) == 0, "networks must name the network to boot from")
