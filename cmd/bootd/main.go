@@ -123,6 +123,9 @@ func (c *cli) Run() error {
 		defer h.Flush()
 	}
 	heap.Spare(heap.OfBootd)
+	if cfg.Crowded() {
+		heap.Huge(heap.OfHall)
+	}
 	signal.Ignore(syscall.SIGHUP) // Other DHCP servers read their files anew upon it; here that's done anyway, and it must end no boot.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

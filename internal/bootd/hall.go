@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/snapshot"
-	"github.com/crossplane-contrib/provider-baremetal/internal/heap"
 )
 
 const (
@@ -16,16 +15,9 @@ const (
 	rowSize  = 128
 )
 
-// crowded says whether there are thousands of machines, as far as the sizes of files tell: whoever learns of them from the API knows it as he starts again.
-func (c Config) crowded() bool {
+// Crowded says whether there are thousands of machines, as far as the sizes of files tell: whoever learns of them from the API knows it as he starts again.
+func (c Config) Crowded() bool {
 	return snapshot.In(c.StateDir).Size() >= crowd*rowSize || c.SpecDir != "" && sizeOf(c.SpecDir) >= crowd*specSize
-}
-
-// settleIn is to be called before anything is made of the machines.
-func (c Config) settleIn() {
-	if c.crowded() {
-		heap.Huge(heap.OfHall)
-	}
 }
 
 // sizeOf what lies in a folder, in bytes. What can't be looked at is told of where it's read.

@@ -36,8 +36,8 @@ func TestCrowded(t *testing.T) {
 				}
 			}
 			c := Config{StateDir: filepath.Join(at, "state"), SpecDir: filepath.Join(at, "specs")}
-			if got := c.crowded(); got != tc.want {
-				t.Errorf("\n%s\ncrowded() = %v", tc.reason, got)
+			if got := c.Crowded(); got != tc.want {
+				t.Errorf("\n%s\nCrowded() = %v", tc.reason, got)
 			}
 		})
 	}

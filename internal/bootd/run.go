@@ -33,7 +33,6 @@ func Run(ctx context.Context, c Config) error {
 		return ConfigError{advised(c.StateDir, err)}
 	}
 	defer unlock()
-	c.settleIn()
 	d, err := assemble(c)
 	if err != nil {
 		return ConfigError{advised(c.StateDir, err)}
