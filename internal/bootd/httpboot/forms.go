@@ -36,8 +36,9 @@ type forms struct {
 func (f *forms) of(x string, tokens []uint16) *text {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	t := &text{size: len(x)}
 	for _, like := range f.all {
-		if t, ok := like.cut(x, tokens); ok {
+		if like.cut(t, x, tokens) {
 			return t
 		}
 	}
@@ -48,15 +49,17 @@ func (f *forms) of(x string, tokens []uint16) *text {
 		f.all[f.next] = like
 		f.next = (f.next + 1) % maxForms
 	}
-	return &text{form: like, size: len(x)}
+	t.form, t.many = like, 0
+	return t
 }
 
-// cut finds out where a text differs; false: too often, or by too much.
-func (f *form) cut(x string, tokens []uint16) (*text, bool) {
+// cut makes t of a form and what differs from it; false: that's too often, or too much.
+func (f *form) cut(t *text, x string, tokens []uint16) bool {
 	if len(tokens) != len(f.tokens) {
-		return nil, false
+		return false
 	}
-	t, own := &text{form: f, size: len(x)}, make([]byte, 0, maxOwn)
+	t.form, t.many = f, 0
+	own := make([]byte, 0, maxOwn)
 	mine, its := 0, 0
 	for i := 0; i <= len(tokens); i++ { // The token itself is in both.
 		end, itsEnd := len(x), len(f.text)
@@ -65,12 +68,12 @@ func (f *form) cut(x string, tokens []uint16) (*text, bool) {
 		}
 		var ok bool
 		if own, ok = t.words(own, x[mine:end], f.text[its:itsEnd], its); !ok {
-			return nil, false
+			return false
 		}
 		mine, its = end+boot.TokenLength, itsEnd+boot.TokenLength
 	}
 	t.own = string(own)
-	return t, true
+	return true
 }
 
 // words cuts what lies between two tokens, word by word: at is where that begins in the form. It gives what is the text's own so far.
