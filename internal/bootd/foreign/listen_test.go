@@ -1,8 +1,14 @@
 package foreign
 
 import (
+	"bytes"
+	"log/slog"
 	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,6 +17,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/ownnet"
 )
 
@@ -124,6 +131,52 @@ func gathered(heard <-chan int, enough int) (all []int) {
 			all = append(all, i)
 		case <-time.After(patience):
 			return all
+		}
+	}
+}
+
+// TestHearsWhereItConcerns: a node whose machines all come through relays has no socket that hears all that comes; it has one as soon as, and as long as, there's
+// a segment on its links.
+func TestHearsWhereItConcerns(t *testing.T) {
+	if !ownnet.Inside(t) {
+		return
+	}
+	sockets := func() int {
+		b, err := os.ReadFile("/proc/thread-self/net/packet")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Count(b, []byte("\n")) - 1 // The first line says what the others have.
+	}
+	segments := func(mode boot.SegmentMode) *boot.State {
+		return boot.NewState([]boot.Segment{{Name: rack, Mode: mode, Subnets: []netip.Prefix{netip.MustParsePrefix("10.77.0.0/24")}}}, nil, nil)
+	}
+	var now atomic.Pointer[boot.State]
+	w := Open(Options{
+		State: now.Load, Ours: func(netip.Addr) bool { return false }, Path: filepath.Join(t.TempDir(), "begun.json"), Now: time.Now, Logger: slog.New(slog.DiscardHandler),
+	})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = w.Run(t.Context())
+	}()
+	for _, step := range []struct {
+		st   *boot.State
+		want int
+	}{
+		{nil, 0},
+		{segments(boot.SegmentRelayOnly), 0},
+		{segments(boot.SegmentAuthoritative), 1},
+		{segments(boot.SegmentRelayOnly), 0},
+		{segments(boot.SegmentProxy), 1},
+		{segments(boot.SegmentOff), 0},
+	} {
+		now.Store(step.st)
+		time.Sleep(2 * turn) // What isn't to come has had its time.
+		for end := time.Now().Add(10 * time.Second); sockets() != step.want; time.Sleep(turn) {
+			if time.Now().After(end) {
+				t.Fatalf("%+v: %d sockets", step, sockets())
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"syscall"
 	"time"
 
@@ -27,22 +28,16 @@ const (
 // said, and is no reason to serve nobody.
 func (w *Watch) Run(ctx context.Context) error {
 	defer w.flush()
-	f, err := open()
-	if err != nil {
-		w.o.Logger.Warn("other DHCP servers are noticed only when a machine takes their offer", "error", err.Error())
-	} else {
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			e := &ear{watch: w, places: map[int]placed{}}
-			if err := listenTo(ctx, f, e.heard); err != nil {
-				w.o.Logger.Warn("other DHCP servers aren't heard any more", "error", err.Error())
-			}
-		}()
-		defer func() { <-done }()
-	}
+	var h hearing
+	defer h.end()
 	asked := map[boot.Name]time.Time{}
 	for {
+		switch concerns := w.concerns(); {
+		case concerns && !h.began:
+			h = w.hear(ctx)
+		case !concerns:
+			h.end()
+		}
 		for _, g := range w.listen(asked) {
 			w.ask(ctx, g)
 		}
@@ -53,6 +48,53 @@ func (w *Watch) Run(ctx context.Context) error {
 		case <-time.After(turn):
 		}
 	}
+}
+
+// concerns says whether there's a segment that other servers are looked for on. Where all machines come through relays nobody is heard, and a socket that
+// hears all that comes costs each packet of this node something, be it of boots or not.
+func (w *Watch) concerns() bool {
+	st := w.o.State()
+	return st != nil && slices.ContainsFunc(st.Segments, watched)
+}
+
+// watched says whether other servers are looked for on a segment.
+func watched(g boot.Segment) bool {
+	return g.Mode == boot.SegmentAuthoritative || g.Mode == boot.SegmentProxy
+}
+
+// hearing is a socket by which servers are heard. One that couldn't be had has begun, too: that's said once.
+type hearing struct {
+	began  bool
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// hear begins to.
+func (w *Watch) hear(ctx context.Context) hearing {
+	f, err := open()
+	if err != nil {
+		w.o.Logger.Warn("other DHCP servers are noticed only when a machine takes their offer", "error", err.Error())
+		return hearing{began: true}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	h := hearing{true, cancel, make(chan struct{})}
+	go func() {
+		defer close(h.done)
+		e := &ear{watch: w, places: map[int]placed{}}
+		if err := listenTo(ctx, f, e.heard); err != nil {
+			w.o.Logger.Warn("other DHCP servers aren't heard any more", "error", err.Error())
+		}
+	}()
+	return h
+}
+
+// end waits until nothing is heard any more.
+func (h *hearing) end() {
+	if h.cancel != nil {
+		h.cancel()
+		<-h.done
+	}
+	*h = hearing{}
 }
 
 // ask broadcasts a DISCOVER on each interface of a segment: who answers it isn't ours, since ours are silent to its user class. It takes no

@@ -107,7 +107,7 @@ func (w *Watch) Heard(server netip.Addr, mac string, at Place) {
 	}
 	now := w.o.Now()
 	for _, g := range st.Segments {
-		if (g.Mode != boot.SegmentAuthoritative && g.Mode != boot.SegmentProxy) || !at.in(g) || w.known(key{g.Name, server}, mac, now) {
+		if !watched(g) || !at.in(g) || w.known(key{g.Name, server}, mac, now) {
 			continue
 		}
 		if w.o.Ours(server) {
