@@ -44,6 +44,9 @@ const (
 	// AnnotationMadeOn is the interface that NetBox was last asked to make a NetBoxIPAddress's record on, such as device/11 or
 	// virtual-machine/11, by its number. It says so until status tells of the record.
 	AnnotationMadeOn = Group + "/made-on"
+	// AnnotationGivenAway are the numbers of the records, separated by commas, that a Create of a NetBoxIPAddress made or found, and then set aside for
+	// another one or took back, or may have: for a moment NetBox may show them as they were.
+	AnnotationGivenAway = Group + "/given-away"
 )
 
 // Finalizers.

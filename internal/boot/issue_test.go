@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -117,7 +118,10 @@ func TestNextIssue(t *testing.T) {
 		"StartedPlanChanged": {"A machine that was started for this generation and asked for no script yet goes on by the new plan.", issueFacts(on, replaced), Issue{StepGrant, IssueGranted}},
 		"LoadingPlanChanged": {"One that loads by a script that counts no more is switched off first; nothing can be used meanwhile.", issueFacts(on, replaced, loaded(time.Minute)), Issue{StepWithdraw, IssueHostNotOff}},
 		"LoadingWithdrawn":   {"It's waited for.", issueFacts(on, replaced, loaded(time.Minute), func(f *IssueFacts) { f.Session.Grant = nil }), Issue{StepWait, IssueHostNotOff}},
-		"LoadedLongAgo":      {"One that was given its script long ago may run anything, and isn't switched off for it.", issueFacts(on, replaced, loaded(time.Hour)), Issue{StepGrant, IssueGranted}},
+		"LoopedLongAgo": {"So may one that was given its last script long ago, and has asked for another since.", issueFacts(on, replaced, loaded(time.Hour), func(f *IssueFacts) {
+			f.Session.Opened = append(slices.Repeat(f.Session.Opened, MaxOpens), Opened{Nonce: "f", At: noon})
+		}), Issue{StepGrant, IssueGranted}},
+		"LoadedLongAgo": {"One that was given its script long ago may run anything, and isn't switched off for it.", issueFacts(on, replaced, loaded(time.Hour)), Issue{StepGrant, IssueGranted}},
 		"ExpiredPlanChanged": {"What expired on a machine that was started stays so, whatever its plan is by now.", issueFacts(on, func(f *IssueFacts) {
 			f.Now, f.PoweredOn, f.PlanDigest = noon.Add(2*time.Hour), true, "sha256:new"
 		}), Issue{StepWait, IssueGrantExpired}},

@@ -61,7 +61,10 @@ func (c Caller) unasked() bool {
 // any more by a token that was seen. A machine that repeats its last request hasn't.
 func (g *Gate) looped(ctx context.Context, c Caller, nonce string) {
 	s, x := c.Session, c.Claims.Exchange(g.o.Now())
-	if len(s.Opened) > boot.MaxOpens || s.Began(nonce) || boot.Outdated(*s, nonce, x, g.o.Now()) || g.paced(c) != nil {
+	switch {
+	case len(s.Opened) > boot.MaxOpens, s.Began(nonce), boot.Outdated(*s, nonce, x, g.o.Now()):
+		return
+	case !c.Plan.Port.Marked(c.Claims.Nonce), g.held(c) != nil, g.paced(c) != nil: // It would have begun nothing before, either.
 		return
 	}
 	t := boot.Claims{Kind: boot.TokenBoot, Entry: c.Claims.Entry, GrantID: s.Grant.ID, Nonce: nonce}

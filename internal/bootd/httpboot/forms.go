@@ -1,6 +1,7 @@
 package httpboot
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -35,14 +36,17 @@ type forms struct {
 // of gives a text by a form that it differs little from, or else by itself, which is another form then. tokens are where its token is.
 func (f *forms) of(x string, tokens []uint16) *text {
 	f.mu.Lock()
-	defer f.mu.Unlock()
+	all := slices.Clone(f.all)
+	f.mu.Unlock()
 	t := &text{size: len(x)}
-	for _, like := range f.all {
+	for _, like := range all { // None is ever changed.
 		if like.cut(t, x, tokens) {
 			return t
 		}
 	}
 	like := &form{strings.Clone(x), tokens}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if len(f.all) < maxForms {
 		f.all = append(f.all, like)
 	} else {

@@ -209,6 +209,19 @@ func TestLooped(t *testing.T) {
 		"Sixth": {"The fifth has ended.", func(r *rig) []boot.Opened {
 			return opened(r.now.Add(-72*time.Hour), append(others, "00000000000000f1")...)
 		}, http.MethodGet, []string{"open NONCE"}},
+		"Replayed": {"A token that was seen long ago begins nothing, and ends nothing.", func(r *rig) []boot.Opened { return opened(r.now, append(others, "00000000000000f1")...) }, http.MethodGet, nil},
+		"Held": {"What begins nothing now is noted when it would.", func(r *rig) []boot.Opened {
+			r.held = true
+			return opened(r.now.Add(-72*time.Hour), append(others, "00000000000000f1")...)
+		}, http.MethodGet, nil},
+		"Port": {"Who wasn't seen behind its port begins nothing, either.", func(r *rig) []boot.Opened {
+			r.plan.Port = &boot.Port{Circuit: "eth7"}
+			r.session.Grant.PlanDigest = r.plan.Digest()
+			return opened(r.now.Add(-72*time.Hour), append(others, "00000000000000f1")...)
+		}, http.MethodGet, nil},
+		"Noted": {"It's noted once.", func(r *rig) []boot.Opened {
+			return opened(r.now.Add(-72*time.Hour), append(others, "00000000000000f1", "00000000000000f2")...)
+		}, http.MethodGet, nil},
 		"Head": {"A look writes nothing.", func(r *rig) []boot.Opened {
 			return opened(r.now.Add(-72*time.Hour), append(others, "00000000000000f1")...)
 		}, http.MethodHead, nil},

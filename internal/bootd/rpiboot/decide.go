@@ -30,6 +30,9 @@ func (s *Server) decide(ctx context.Context, b *started, c gate.Caller, commit b
 		return boot.Decision{}, errNoAddress
 	}
 	a, words := s.ask(ctx, c, b.MAC, base, commit)
+	if !commit && a.Reason == boot.DecidedBootLoop { // It comes to no file that commits: that it has begun is known by its first one.
+		a, words = s.ask(ctx, c, b.MAC, base, true)
+	}
 	if ctx.Err() != nil { // It was given up meanwhile: what it waited for in vain isn't the reason of a hold.
 		return a.Decision, fmt.Errorf("%w: %w", tftp.ErrLater, ctx.Err())
 	}

@@ -1,6 +1,7 @@
 package tftp
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -86,7 +87,14 @@ func open(path string) (f *os.File, size int64, err error) {
 	if f, err = os.Open(path); err != nil {
 		return nil, 0, fmt.Errorf("cannot read boot file: %w", err)
 	}
-	return f, info.Size(), nil
+	opened, err := f.Stat()
+	if err == nil && !os.SameFile(info, opened) {
+		err = fmt.Errorf("%q was replaced just now", path)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(fmt.Errorf("cannot read boot file: %w", err), f.Close())
+	}
+	return f, opened.Size(), nil
 }
 
 // standIn is a boot file for where there is no iPXE. Firmware loads a BIOS one blindly: INT 18h tells it to go on with its

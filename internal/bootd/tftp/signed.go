@@ -27,10 +27,10 @@ type Signed struct {
 // architectures, which most sites have no machine for. From then on they stay as they are.
 type pair struct {
 	shim, grub string // Paths.
-	sizes      [2]int
 
-	mu   sync.Mutex
-	data [2][]byte
+	mu    sync.Mutex
+	sizes [2]int
+	data  [2][]byte
 }
 
 // look finds out whether both can be read, and how long they are.
@@ -58,7 +58,7 @@ func (p *pair) read() (data [2][]byte, err error) {
 	if data[1], err = read(p.grub); err != nil {
 		return data, err
 	}
-	p.data = data
+	p.data, p.sizes = data, [2]int{len(data[0]), len(data[1])}
 	return data, nil
 }
 
@@ -84,6 +84,8 @@ func (s Signed) Has(name string) (size int, ok bool) {
 	if !ok {
 		return 0, false
 	}
+	s.pair.mu.Lock()
+	defer s.pair.mu.Unlock()
 	return s.pair.sizes[n], true
 }
 

@@ -80,6 +80,8 @@ type external struct {
 	// back is why a record that was just made is to be taken back, and aside for whom it's to be set aside.
 	back  *takenError
 	aside *identity
+	// gave are the records that this Create has given away.
+	gave []string
 	// theirs says that status names a record that never was this resource's. left is what became of a record that is being released.
 	theirs bool
 	left   leftover
@@ -239,7 +241,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 		e.goOn(mg, err)
 		return managed.ExternalCreation{}, sentence(err, e.inputs)
 	case e.back != nil:
-		return managed.ExternalCreation{}, sentence(e.takeBack(ctx, *e.record, *e.back), e.inputs)
+		return managed.ExternalCreation{}, sentence(e.takeBack(ctx, mg, *e.record, *e.back), e.inputs)
 	}
 	if _, again := e.connector.tried.get(mg.GetUID()); again {
 		e.connector.Tally.Retried(e.of.Ref)

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
@@ -80,25 +83,28 @@ type pastError struct {
 func (e pastError) Error() string { return fmt.Sprintf("record %d may be shown as it was", e.record) }
 
 func (e pastError) words(in inputs) (reason xpv2.ConditionReason, message string) {
-	return v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s shows record %d with this resource's marker, and whatever it made for this resource isn't to be used, as was written down a moment ago: it may be shown as it was, "+
-		"as where a copy of its database answers that is behind; it's looked at again at %s, and is this resource's if it's there by then", in.config, e.record, e.until.UTC().Format(time.RFC3339))
+	return v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s shows record %d with this resource's marker, and that was set aside for another one a moment ago, or taken back: it may be shown as it was, "+
+		"as where a copy of its database answers that is behind; it's looked at again at %s", in.config, e.record, e.until.UTC().Format(time.RFC3339))
 }
 
-// past says, by an error, that a record which was found by its marker may be shown as it was: a Create has just failed, of which nothing was left. What it made it
-// took back, or set aside for another, by whose machine the address may be in use; and another provider may have done so.
+// past says, by an error, that a record which was found by its marker may be shown as it was: the last Create, be it another provider's, gave it away, as its address
+// is another one's, by whose machine it may be in use.
 func (e *external) past(mg *v1alpha1.NetBoxIPAddress) error {
-	failed := meta.GetExternalCreateFailed(mg)
-	if !unnamed(mg) || meta.WasDeleted(mg) || failed.Before(meta.GetExternalCreatePending(mg)) || e.connector.mayHaveMade(mg, false) {
-		return nil
-	}
-	until, may := e.connector.hides(mg, failed)
-	if !may {
+	gave := strings.Split(mg.GetAnnotations()[v1alpha1.AnnotationGivenAway], ",")
+	until, may := e.connector.hides(mg, meta.GetExternalCreateFailed(mg))
+	if !may || meta.WasDeleted(mg) || !slices.Contains(gave, strconv.FormatInt(e.record.ID, 10)) {
 		return nil
 	}
 	p := pastError{e.record.ID, until}
 	e.record = nil
 	e.connector.Again(types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, until)
 	return p
+}
+
+// givesAway notes that a record is about to be given away. It's written with what the managed reconciler writes after a Create that failed, as this one does.
+func (e *external) givesAway(mg *v1alpha1.NetBoxIPAddress, record int64) {
+	e.gave = append(e.gave, strconv.FormatInt(record, 10))
+	meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationGivenAway: strings.Join(e.gave, ",")})
 }
 
 // unlogged is until when a copy of NetBox's database may not have yet what was asked for last for a resource.

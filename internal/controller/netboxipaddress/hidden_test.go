@@ -1,6 +1,9 @@
 package netboxipaddress
 
 import (
+	"context"
+	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +12,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	kubefake "sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -84,26 +88,24 @@ func TestHidden(t *testing.T) {
 
 // TestPast: a record that is found by its marker isn't taken as long as it may be shown as it was before this resource gave it away.
 func TestPast(t *testing.T) {
-	at := func(ago time.Duration) time.Time { return time.Now().Add(-ago) }
-	tried := func(pending, failed time.Duration, asked, answered string) edit {
+	gave := func(records string, ago time.Duration) edit {
 		return func(mg *v1alpha1.NetBoxIPAddress) {
-			meta.SetExternalCreatePending(mg, at(pending))
-			meta.SetExternalCreateFailed(mg, at(failed))
-			meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationAsked: asked, v1alpha1.AnnotationAnswered: answered})
+			meta.SetExternalCreatePending(mg, time.Now().Add(-ago-time.Second))
+			meta.SetExternalCreateFailed(mg, time.Now().Add(-ago))
+			meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationAsked: "a", v1alpha1.AnnotationGivenAway: records})
 		}
 	}
-	named := func(mg *v1alpha1.NetBoxIPAddress) { meta.SetExternalName(mg, "5") }
 	cases := map[string]struct {
 		reason string
 		mg     []edit
 		past   bool
 	}{
-		"GivenAway":  {"its last Create ended, and nothing is left of it", []edit{tried(2*time.Second, time.Second, "a", "a")}, true},
-		"Long":       {"by now it would be shown as it is", []edit{tried(time.Minute, hiddenFor+2*time.Second, "a", "a")}, false},
-		"Unanswered": {"what was asked for may have come", []edit{tried(2*time.Second, time.Second, "b", "a")}, false},
-		"Again":      {"it was asked for once more, and nobody knows how that ended", []edit{tried(0, 5*time.Second, "b", "b")}, false},
-		"Named":      {"it's known to be its own", []edit{tried(2*time.Second, time.Second, "a", "a"), named}, false},
-		"Deleted":    {"it's released by what it says then", []edit{tried(2*time.Second, time.Second, "a", "a"), deleted}, false},
+		"GivenAway": {"it was, a moment ago", []edit{gave("5", time.Second)}, true},
+		"Several":   {"so may others have been", []edit{gave("4,5,6", time.Second)}, true},
+		"Long":      {"by now it would be shown as it is", []edit{gave("5", hiddenFor+2*time.Second)}, false},
+		"Another":   {"another one was", []edit{gave("55", time.Second)}, false},
+		"None":      {"a Create failed by something else", []edit{gave("", time.Second)}, false},
+		"Deleted":   {"it's released by what it says then", []edit{gave("5", time.Second), deleted}, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -114,13 +116,44 @@ func TestPast(t *testing.T) {
 			h.Again = func(_ types.NamespacedName, at time.Time) { again = at }
 			o, err := h.connect(t, mg).Observe(t.Context(), mg)
 			said, ok := err.(*trouble) //nolint:errorlint // As Observe returns it.
-			if past := ok && said.reason == v1alpha1.ReasonUnreachable && strings.Contains(said.message, "is this resource's if it's there by then"); past != tc.past || !past && err != nil {
+			if past := ok && said.reason == v1alpha1.ReasonUnreachable && strings.Contains(said.message, "it's looked at again at "+again.UTC().Format(time.RFC3339)); past != tc.past || !past && err != nil {
 				t.Errorf("%s: %+v, %v", tc.reason, o, err)
 			}
-			if tc.past != !again.IsZero() || tc.past && mg.Status.AtProvider.ID != 0 {
-				t.Errorf("%s: looked at again at %s; %+v", tc.reason, again, mg.Status.AtProvider)
+			if tc.past && (mg.Status.AtProvider.ID != 0 || o.ResourceExists) {
+				t.Errorf("%s: it's taken: %+v", tc.reason, mg.Status.AtProvider)
 			}
 		})
+	}
+}
+
+// TestGivesAway: what a Create sets aside, or takes back, is written down, also where it's a record that was found.
+func TestGivesAway(t *testing.T) {
+	f := newFake()
+	f.records = []netbox.IPAddress{record(9, "10.77.0.1/24", ours)}
+	h, mg := newHarness(f), newAddress(askedAgo(5*time.Minute))
+	h.Live = kubefake.NewClientBuilder().WithScheme(scheme()).WithObjects(holder()).Build()
+	lost := []v1alpha1.NetBoxIPAddress{*holder()}
+	h.Holders = func(context.Context, netip.Addr) ([]v1alpha1.NetBoxIPAddress, error) { return lost, nil }
+	e := h.connect(t, mg)
+	if _, err := e.Observe(t.Context(), mg); err != nil {
+		t.Fatal(err)
+	}
+	was := slices.Clone(f.records)
+	meta.SetExternalCreatePending(mg, time.Now())
+	if _, err := e.Create(t.Context(), mg); err == nil || f.records[0].Marker(testField) != "" || mg.GetAnnotations()[v1alpha1.AnnotationGivenAway] != "9" {
+		t.Fatalf("it isn't set aside, or nothing says so: %v, %+v, %v", err, f.records, mg.GetAnnotations())
+	}
+	meta.SetExternalCreateFailed(mg, time.Now())
+	// Another provider's look, answered by a copy that is behind, once nothing is known any more of who had the address.
+	f.records, lost = was, nil
+	if o, err := h.connect(t, mg).Observe(t.Context(), mg); err == nil || o.ResourceExists || mg.Status.AtProvider.Address != "" {
+		t.Errorf("it's taken again: %+v, %v, %+v", o, err, mg.Status.AtProvider)
+	}
+	e = h.connect(t, mg)
+	e.record = &f.records[0]
+	_ = e.takeBack(t.Context(), mg, f.records[0], takenError{})
+	if got := mg.GetAnnotations()[v1alpha1.AnnotationGivenAway]; got != "9" || len(f.records) != 0 {
+		t.Errorf("taken back: %q, %+v", got, f.records)
 	}
 }
 
