@@ -96,7 +96,7 @@ generate: ## Write deep copies, CRDs, accessors and XRDs anew.
 lint: ## golangci-lint, and that generated files are what "make generate" writes.
 	@echo "lint: golangci-lint"
 	@$(LINT) run --allow-serial-runners
-	@for m in $(MODULES); do (cd $$m && $(subst -modfile=,-modfile=$(CURDIR)/,$(LINT)) run --config $(CURDIR)/.golangci.yml); done
+	@for m in $(MODULES); do (cd $$m && $(subst -modfile=,-modfile=$(CURDIR)/,$(LINT)) run --allow-serial-runners --config $(CURDIR)/.golangci.yml); done
 	@echo "lint: generated files"
 	@before=$$($(GENERATED) | sort | xargs cat | sha256sum); \
 	$(MAKE) generate; \
