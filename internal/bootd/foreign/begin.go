@@ -63,14 +63,20 @@ func (w *Watch) Began(network boot.Name) {
 }
 
 // listen begins to listen to segments that are new here, and names those that must be asked: the new ones now, the others again while
-// somebody else is in their way.
-func (w *Watch) listen(asked map[boot.Name]time.Time) (ask []boot.Segment) {
-	st, now := w.o.State(), w.o.Now()
+// somebody else is in their way. One that comes back is new.
+func (w *Watch) listen(st *boot.State, asked map[boot.Name]time.Time) (ask []boot.Segment) {
+	now := w.o.Now()
 	if st == nil {
 		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	gone := func(n boot.Name, _ time.Time) bool {
+		g, ok := st.Segment(n)
+		return !ok || g.Mode != boot.SegmentAuthoritative
+	}
+	maps.DeleteFunc(asked, gone)
+	maps.DeleteFunc(w.until, gone)
 	for _, g := range st.Segments {
 		if g.Mode != boot.SegmentAuthoritative {
 			continue

@@ -32,13 +32,14 @@ func (w *Watch) Run(ctx context.Context) error {
 	defer h.end()
 	asked := map[boot.Name]time.Time{}
 	for {
-		switch concerns := w.concerns(); {
+		st := w.o.State()
+		switch concerns := concerns(st); {
 		case concerns && !h.began:
 			h = w.hear(ctx)
 		case !concerns:
 			h.end()
 		}
-		for _, g := range w.listen(asked) {
+		for _, g := range w.listen(st, asked) {
 			w.ask(ctx, g)
 		}
 		w.flush()
@@ -52,8 +53,7 @@ func (w *Watch) Run(ctx context.Context) error {
 
 // concerns says whether there's a segment that other servers are looked for on. Where all machines come through relays nobody is heard, and a socket that
 // hears all that comes costs each packet of this node something, be it of boots or not.
-func (w *Watch) concerns() bool {
-	st := w.o.State()
+func concerns(st *boot.State) bool {
 	return st != nil && slices.ContainsFunc(st.Segments, watched)
 }
 

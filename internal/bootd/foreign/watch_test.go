@@ -64,7 +64,7 @@ func (s *scene) open(served ...boot.Segment) {
 
 // listened lets the time pass that a segment is listened to.
 func (s *scene) listened() {
-	s.listen(map[boot.Name]time.Time{})
+	s.listen(s.st, map[boot.Name]time.Time{})
 	s.now = s.now.Add(listening)
 }
 
@@ -74,8 +74,11 @@ func TestMay(t *testing.T) {
 		do     func(s *scene)
 		want   Verdict
 	}{
-		"AtFirst":  {"nobody has listened yet", func(*scene) {}, Listens},
-		"Listens":  {"not long enough", func(s *scene) { s.listen(map[boot.Name]time.Time{}); s.now = s.now.Add(listening - time.Millisecond) }, Listens},
+		"AtFirst": {"nobody has listened yet", func(*scene) {}, Listens},
+		"Listens": {"not long enough", func(s *scene) {
+			s.listen(s.st, map[boot.Name]time.Time{})
+			s.now = s.now.Add(listening - time.Millisecond)
+		}, Listens},
 		"Alone":    {"nobody else was heard", func(s *scene) { s.listened() }, Goes},
 		"Heard":    {"another server was", func(s *scene) { s.Heard(other, otherMAC, onRack); s.listened() }, Refused},
 		"Named":    {"or a machine that takes its offer", func(s *scene) { s.Heard(other, "", onRack); s.listened() }, Refused},
@@ -194,9 +197,26 @@ func TestWhenToAsk(t *testing.T) {
 		if step.do != nil {
 			step.do()
 		}
-		if got := s.listen(asked); len(got) != step.want {
+		if got := s.listen(s.st, asked); len(got) != step.want {
 			t.Errorf("step %d: %d are asked, want %d", i, len(got), step.want)
 		}
+	}
+}
+
+// TestBack: a segment that was given to somebody else for a while is listened to anew.
+func TestBack(t *testing.T) {
+	s := newScene(t)
+	asked := map[boot.Name]time.Time{}
+	s.listen(s.st, asked)
+	if s.now = s.now.Add(listening); s.May(rack) != Goes {
+		t.Fatal("it was listened to")
+	}
+	there := s.st
+	s.st = boot.NewState([]boot.Segment{{Name: rack, Mode: boot.SegmentRelayOnly}}, nil, nil)
+	s.listen(s.st, asked)
+	s.st = there
+	if asks := s.listen(s.st, asked); len(asks) != 1 || s.May(rack) != Listens {
+		t.Errorf("%d are asked, %v", len(asks), s.May(rack))
 	}
 }
 

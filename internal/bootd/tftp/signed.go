@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
@@ -28,9 +29,11 @@ type Signed struct {
 type pair struct {
 	shim, grub string // Paths.
 
-	mu    sync.Mutex
-	sizes [2]int
-	data  [2][]byte
+	// sizes are asked for between two packets, which wait for no disk.
+	sizes [2]atomic.Int64
+
+	mu   sync.Mutex
+	data [2][]byte
 }
 
 // look finds out whether both can be read, and how long they are.
@@ -41,7 +44,7 @@ func (p *pair) look() (err error) {
 			return err
 		}
 		_ = f.Close()
-		p.sizes[i] = int(size)
+		p.sizes[i].Store(size)
 	}
 	return nil
 }
@@ -58,7 +61,10 @@ func (p *pair) read() (data [2][]byte, err error) {
 	if data[1], err = read(p.grub); err != nil {
 		return data, err
 	}
-	p.data, p.sizes = data, [2]int{len(data[0]), len(data[1])}
+	p.data = data
+	for i := range data {
+		p.sizes[i].Store(int64(len(data[i])))
+	}
 	return data, nil
 }
 
@@ -84,9 +90,7 @@ func (s Signed) Has(name string) (size int, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	s.pair.mu.Lock()
-	defer s.pair.mu.Unlock()
-	return s.pair.sizes[n], true
+	return int(s.pair.sizes[n].Load()), true
 }
 
 // Read gives one of the two.

@@ -94,8 +94,7 @@ func (e *external) proven(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip 
 
 // takeBack deletes a record that was just made, since another one has its address. Nobody was told of it.
 func (e *external) takeBack(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress, t takenError) error {
-	e.givesAway(mg, ip.ID)
-	err := e.netbox.Delete(ctx, ip, e.us.marker())
+	err := e.givesAway(mg, ip.ID, func() error { return e.netbox.Delete(ctx, ip, e.us.marker()) })
 	if e.remains = err != nil; e.remains {
 		t.left = remnant{ip.ID, err} // It's found by its marker, and tried again.
 	}

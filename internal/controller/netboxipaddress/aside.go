@@ -133,8 +133,7 @@ func (e *external) setAside(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, i
 	n := note{marker: of.marker(), until: e.endOf(quarantine)}
 	r := netbox.Release{Marker: e.us.marker(), Note: n.String(), Retire: true, Clear: true} // What its request wrote is this tenant's.
 	r.Fields = slices.Sorted(maps.Keys(mg.Spec.ForProvider.CustomFields))
-	e.givesAway(mg, ip.ID)
-	if err := e.netbox.Release(ctx, ip, r); err != nil {
+	if err := e.givesAway(mg, ip.ID, func() error { return e.netbox.Release(ctx, ip, r) }); err != nil {
 		return err
 	}
 	e.connector.answered.forget(mg.GetUID())

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
 // A NetBox whose reads are answered by a copy of its database, as behind a pool of them, doesn't show for a while what was just written, and shows what
@@ -101,10 +102,27 @@ func (e *external) past(mg *v1alpha1.NetBoxIPAddress) error {
 	return p
 }
 
-// givesAway notes that a record is about to be given away. It's written with what the managed reconciler writes after a Create that failed, as this one does.
-func (e *external) givesAway(mg *v1alpha1.NetBoxIPAddress, record int64) {
-	e.gave = append(e.gave, strconv.FormatInt(record, 10))
+// mostGiven is how many are remembered: more than a Create gives away in the time for which a copy is behind.
+const mostGiven = 256
+
+// givesAway notes that a record is about to be given away by do, beside those that may be shown yet as they were. It's written with what the managed reconciler
+// writes after a Create that failed, as this one does. What NetBox refuses to do is no such thing.
+func (e *external) givesAway(mg *v1alpha1.NetBoxIPAddress, record int64, do func() error) error {
+	if _, may := e.connector.hides(mg, meta.GetExternalCreateFailed(mg)); e.gave == nil && may {
+		e.gave = givenAway(mg.GetAnnotations())
+	}
+	err := do()
+	if x := strconv.FormatInt(record, 10); !netbox.IsForbidden(err) && !netbox.IsInvalid(err) && !slices.Contains(e.gave, x) {
+		e.gave = append(e.gave, x)
+	}
+	e.gave = e.gave[max(0, len(e.gave)-mostGiven):]
 	meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationGivenAway: strings.Join(e.gave, ",")})
+	return err
+}
+
+// givenAway are the records that annotations say were.
+func givenAway(annotations map[string]string) []string {
+	return strings.FieldsFunc(annotations[v1alpha1.AnnotationGivenAway], func(r rune) bool { return r == ',' })
 }
 
 // unlogged is until when a copy of NetBox's database may not have yet what was asked for last for a resource.

@@ -149,11 +149,23 @@ func TestGivesAway(t *testing.T) {
 	if o, err := h.connect(t, mg).Observe(t.Context(), mg); err == nil || o.ResourceExists || mg.Status.AtProvider.Address != "" {
 		t.Errorf("it's taken again: %+v, %v, %+v", o, err, mg.Status.AtProvider)
 	}
-	e = h.connect(t, mg)
-	e.record = &f.records[0]
-	_ = e.takeBack(t.Context(), mg, f.records[0], takenError{})
-	if got := mg.GetAnnotations()[v1alpha1.AnnotationGivenAway]; got != "9" || len(f.records) != 0 {
+	// What the next Create gives away comes beside it.
+	f.records = []netbox.IPAddress{record(10, "10.77.0.1/24", ours)}
+	_ = h.connect(t, mg).takeBack(t.Context(), mg, f.records[0], takenError{})
+	if got := mg.GetAnnotations()[v1alpha1.AnnotationGivenAway]; got != "9,10" || len(f.records) != 0 {
 		t.Errorf("taken back: %q, %+v", got, f.records)
+	}
+	// What NetBox refused is there as it was.
+	f.records, f.fail["Delete"] = []netbox.IPAddress{record(11, "10.77.0.1/24", ours)}, kind(netbox.KindForbidden)
+	_ = h.connect(t, mg).takeBack(t.Context(), mg, f.records[0], takenError{})
+	theirs := map[string]string{v1alpha1.AnnotationGivenAway: "8,9"}
+	noted := mg.GetAnnotations()
+	if got := noted[v1alpha1.AnnotationGivenAway]; got != "9,10" {
+		t.Errorf("refused: %q", got)
+	}
+	StillTrue(noted, theirs)
+	if noted[v1alpha1.AnnotationGivenAway] != "10,8,9" {
+		t.Errorf("beside another provider's: %q", noted[v1alpha1.AnnotationGivenAway])
 	}
 }
 

@@ -3,6 +3,8 @@ package netboxipaddress
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
@@ -209,5 +211,10 @@ func StillTrue(noted, theirs map[string]string) {
 	}
 	if givenUp(theirs).After(givenUp(noted)) {
 		delete(noted, v1alpha1.AnnotationUnanswered)
+	}
+	if _, gave := noted[v1alpha1.AnnotationGivenAway]; gave {
+		all := append(givenAway(theirs), givenAway(noted)...)
+		slices.Sort(all)
+		noted[v1alpha1.AnnotationGivenAway] = strings.Join(slices.Compact(all), ",")
 	}
 }

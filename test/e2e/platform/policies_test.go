@@ -218,7 +218,7 @@ func trials() map[string]trial {
 }
 
 // askedNames are the annotations that say what NetBox was asked for, as a refusal names them.
-const askedNames = v1alpha1.AnnotationAsked + ", " + v1alpha1.AnnotationAnswered + ", " + v1alpha1.AnnotationUnanswered + ", " + v1alpha1.AnnotationMadeOn
+const askedNames = v1alpha1.AnnotationAsked + ", " + v1alpha1.AnnotationAnswered + ", " + v1alpha1.AnnotationUnanswered + ", " + v1alpha1.AnnotationMadeOn + ", " + v1alpha1.AnnotationGivenAway
 
 // askedFor is a patch that gives each of askedNames a value.
 func askedFor(value string) string {
