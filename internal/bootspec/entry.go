@@ -94,7 +94,7 @@ func RawHostUID(macs []string) string {
 		return ""
 	}
 	for i := range macs {
-		macs[i] = strings.ToLower(strings.ReplaceAll(macs[i], "-", ":"))
+		macs[i] = plainMAC(macs[i])
 	}
 	sort.Strings(macs)
 	s := sha256.Sum256([]byte(strings.Join(macs, ",")))

@@ -120,7 +120,7 @@ func validMachine(f faults, m v1alpha1.MachineSelector) {
 	f.field(".serial").whenf(len(m.Serial) > 128, "serial is longer than 128 characters")
 }
 
-// plainMAC is a MAC however it's written.
+// plainMAC is a MAC however it's written: UIDs of machines without a host rest on it.
 func plainMAC(mac string) string { return strings.ToLower(strings.ReplaceAll(mac, "-", ":")) }
 
 func validNetworks(f faults, ns []v1alpha1.EntryNetwork) {

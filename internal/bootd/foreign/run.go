@@ -33,11 +33,10 @@ func (w *Watch) Run(ctx context.Context) error {
 	asked := map[boot.Name]time.Time{}
 	for {
 		st := w.o.State()
-		switch concerns := concerns(st); {
-		case concerns && !h.began:
-			h = w.hear(ctx)
-		case !concerns:
+		if !concerns(st) {
 			h.end()
+		} else if !h.began {
+			h = w.hear(ctx)
 		}
 		for _, g := range w.listen(st, asked) {
 			w.ask(ctx, g)

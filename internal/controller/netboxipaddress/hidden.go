@@ -91,9 +91,8 @@ func (e pastError) words(in inputs) (reason xpv2.ConditionReason, message string
 // past says, by an error, that a record which was found by its marker may be shown as it was: the last Create, be it another provider's, gave it away, as its address
 // is another one's, by whose machine it may be in use.
 func (e *external) past(mg *v1alpha1.NetBoxIPAddress) error {
-	gave := strings.Split(mg.GetAnnotations()[v1alpha1.AnnotationGivenAway], ",")
 	until, may := e.connector.hides(mg, meta.GetExternalCreateFailed(mg))
-	if !may || meta.WasDeleted(mg) || !slices.Contains(gave, strconv.FormatInt(e.record.ID, 10)) {
+	if !may || meta.WasDeleted(mg) || !slices.Contains(givenAway(mg.GetAnnotations()), strconv.FormatInt(e.record.ID, 10)) {
 		return nil
 	}
 	p := pastError{e.record.ID, until}
