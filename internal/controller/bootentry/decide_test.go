@@ -225,6 +225,19 @@ func TestWhatToRaise(t *testing.T) {
 	}
 }
 
+// TestBootLoopText holds that what's said of a loop stays what it was when the machine's next boot, which gets nothing, is noted.
+func TestBootLoopText(t *testing.T) {
+	for _, boots := range []int{boot.MaxOpens, boot.MaxOpens + 1} {
+		in := world(granted, func(in *inputs) {
+			in.session.Status.OpenedGrantID, in.session.Status.Opened = "g", make([]v1alpha1.Opened, boots)
+		})
+		const want = "asked for its install script 5 times"
+		if got := installing(in, 1, 0, noon).Message; !strings.Contains(got, want) {
+			t.Errorf("of %d boots: want %q in %q", boots, want, got)
+		}
+	}
+}
+
 // TestNeededRevision holds which revision a boot server must have synced: revisions of another cluster say nothing.
 func TestNeededRevision(t *testing.T) {
 	record := func(change func(*v1alpha1.GrantRecord)) func(*inputs) {

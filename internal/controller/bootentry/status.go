@@ -249,7 +249,7 @@ func installing(in inputs, want int64, limit time.Duration, now time.Time) xpv2.
 		return c(v1alpha1.ReasonWaitingForInstall, "generation %d is being installed", want)
 	case s.Status.OpenedGrantID == s.Spec.Grant.ID && len(s.Status.Opened) >= boot.MaxOpens:
 		return c(v1alpha1.ReasonBootLoop, "the machine asked for its install script %d times and never began; last stage %s: look at its console, then raise %s to %d",
-			len(s.Status.Opened), s.Status.Stage, raised(in), want+1)
+			boot.MaxOpens, s.Status.Stage, raised(in), want+1)
 	case in.host == nil && s.Status.Consumed == nil && s.Status.StageReason == boot.DecidedConsumed:
 		return c(v1alpha1.ReasonInstalledBefore, "when it booted last, the machine was known to have been installed for an earlier entry of its MACs, and no new entry installs it again: raise %s above the generation that it had then to have it installed", raised(in))
 	case overtaken(in):
