@@ -45,7 +45,7 @@ type BootSessionSpec struct {
 	Revocation *Revocation `json:"revocation,omitempty"`
 }
 
-// An Opened is one install script that was served.
+// An Opened is one install script that was served, or asked for after the last one.
 type Opened struct {
 	// Nonce of the boot token in it.
 	Nonce string `json:"nonce"`

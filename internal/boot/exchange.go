@@ -74,7 +74,7 @@ func (s *Session) Before(x Exchange, nonces ...string) bool {
 	})
 }
 
-// Began says whether a script was served by the token that a boot is of, to whichever architecture.
+// Began says whether a script was served by the token that a boot is of, to whichever architecture, or asked for after the last one.
 func (s *Session) Began(nonce string) bool {
 	return slices.ContainsFunc(s.Opened, func(o Opened) bool { return ofOneToken(o.Nonce, nonce) })
 }

@@ -18,7 +18,7 @@ type Grant struct {
 	Expires    time.Time
 }
 
-// An Opened is one install script that was served, by the nonce of the token in it.
+// An Opened is one install script that was served, or asked for after the last one, by the nonce of the token in it.
 type Opened struct {
 	Nonce string
 	At    time.Time

@@ -203,7 +203,7 @@ func TestWhenToAsk(t *testing.T) {
 	}
 }
 
-// TestBack: a segment that was given to somebody else for a while is listened to anew.
+// TestBack: a segment that was given to somebody else for a while is listened to anew, where nothing began on it.
 func TestBack(t *testing.T) {
 	s := newScene(t)
 	asked := map[boot.Name]time.Time{}
@@ -215,6 +215,9 @@ func TestBack(t *testing.T) {
 	s.st = boot.NewState([]boot.Segment{{Name: rack, Mode: boot.SegmentRelayOnly}}, nil, nil)
 	s.listen(s.st, asked)
 	s.st = there
+	if s.May(rack) != Listens {
+		t.Errorf("before the next turn: %v", s.May(rack))
+	}
 	if asks := s.listen(s.st, asked); len(asks) != 1 || s.May(rack) != Listens {
 		t.Errorf("%d are asked, %v", len(asks), s.May(rack))
 	}

@@ -293,18 +293,20 @@ func TestWithSigned(t *testing.T) {
 	}
 }
 
-// TestSignedOnce: the pair is read as it is when the first machine asks for one of the two, stays so, and one that can't be read then may be later.
+// TestSignedOnce: the pair is read as it is when the first machine asks for one of the two, stays so unless it was in writing, and one that can't be read then may
+// be later.
 func TestSignedOnce(t *testing.T) {
 	dir := t.TempDir()
 	shim, grub := filepath.Join(dir, "shim", "shimx64.efi.signed"), filepath.Join(dir, "grub", "x86_64-efi-signed", "grubnetx64.efi.signed")
-	write := func(text string) {
+	write := func(text string, age time.Duration) {
 		for _, path := range []string{shim, grub} {
-			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			at := time.Now().Add(-age)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, at, at)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	write("old")
+	write("old", time.Hour)
 	f, _ := Load(t.TempDir()).WithSigned(dir, "")
 	s := f.Signed[boot.AMD64]
 	if err := os.Remove(grub); err != nil {
@@ -313,11 +315,15 @@ func TestSignedOnce(t *testing.T) {
 	if data, err := s.Read("shimx64.efi"); err == nil {
 		t.Errorf("a shim whose grub is gone is given: %q", data)
 	}
-	write("newer")
-	if data, err := s.Read("grubx64-alone.efi"); err != nil || string(data) != "newer" {
+	write("half", 0)
+	if data, err := s.Read("grubx64-alone.efi"); err != nil || string(data) != "half" {
 		t.Errorf("once both are there again: %q, %v", data, err)
 	}
-	write("newest")
+	write("newer", time.Hour)
+	if data, err := s.Read("grubx64-alone.efi"); err != nil || string(data) != "newer" {
+		t.Errorf("what was read while it may have been in writing is kept: %q, %v", data, err)
+	}
+	write("newest", time.Hour)
 	if data, err := s.Read("shimx64.efi"); err != nil || string(data) != "newer" {
 		t.Errorf("it changed under its grub: %q, %v", data, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
@@ -25,7 +26,7 @@ type Signed struct {
 }
 
 // A pair of loaders that are made for each other. They are read when the first machine asks for one of them, both at once: ten megabytes of two
-// architectures, which most sites have no machine for. From then on they stay as they are.
+// architectures, which most sites have no machine for. From then on they stay as they are, unless one was written just then: it may have been half of it.
 type pair struct {
 	shim, grub string // Paths.
 
@@ -61,11 +62,19 @@ func (p *pair) read() (data [2][]byte, err error) {
 	if data[1], err = read(p.grub); err != nil {
 		return data, err
 	}
-	p.data = data
 	for i := range data {
 		p.sizes[i].Store(int64(len(data[i])))
 	}
+	if settled(p.shim) && settled(p.grub) {
+		p.data = data
+	}
 	return data, nil
+}
+
+// settled says whether a file that was read has been as it is for long enough not to be in writing. A time in the future is a clock's mistake.
+func settled(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && time.Since(info.ModTime()).Abs() > time.Minute
 }
 
 // First says whether a name is that of what firmware loads first.

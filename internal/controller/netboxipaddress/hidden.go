@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -89,16 +90,27 @@ func (e pastError) words(in inputs) (reason xpv2.ConditionReason, message string
 }
 
 // past says, by an error, that a record which was found by its marker may be shown as it was: the last Create, be it another provider's, gave it away, as its address
-// is another one's, by whose machine it may be in use.
+// is another one's, by whose machine it may be in use. That's so for a resource that is being deleted, too: what it released then would be that one's.
 func (e *external) past(mg *v1alpha1.NetBoxIPAddress) error {
+	err := e.pastOf(mg, e.record.ID)
+	if err != nil {
+		e.record = nil
+	}
+	return err
+}
+
+// pastOf is that for a record that is found while NetBox is asked for one, too, which this very Create may have given away.
+func (e *external) pastOf(mg *v1alpha1.NetBoxIPAddress, record int64) error {
+	x := strconv.FormatInt(record, 10)
 	until, may := e.connector.hides(mg, meta.GetExternalCreateFailed(mg))
-	if !may || meta.WasDeleted(mg) || !slices.Contains(givenAway(mg.GetAnnotations()), strconv.FormatInt(e.record.ID, 10)) {
+	switch {
+	case slices.Contains(e.gave, x):
+		until = time.Now().Add(e.connector.Hidden)
+	case !may, !slices.Contains(givenAway(mg.GetAnnotations()), x):
 		return nil
 	}
-	p := pastError{e.record.ID, until}
-	e.record = nil
 	e.connector.Again(types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, until)
-	return p
+	return pastError{record, until}
 }
 
 // mostGiven is how many are remembered: more than a Create gives away in the time for which a copy is behind.
@@ -111,12 +123,26 @@ func (e *external) givesAway(mg *v1alpha1.NetBoxIPAddress, record int64, do func
 		e.gave = givenAway(mg.GetAnnotations())
 	}
 	err := do()
-	if x := strconv.FormatInt(record, 10); !netbox.IsForbidden(err) && !netbox.IsInvalid(err) && !slices.Contains(e.gave, x) {
-		e.gave = append(e.gave, x)
+	if !refused(err) {
+		e.gave = together(e.gave, strconv.FormatInt(record, 10))
 	}
-	e.gave = e.gave[max(0, len(e.gave)-mostGiven):]
 	meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationGivenAway: strings.Join(e.gave, ",")})
 	return err
+}
+
+// refused says that NetBox, or what stands in front of it, plainly didn't give a record away, also by a rule of its own.
+func refused(err error) bool {
+	var e *netbox.Error
+	return netbox.IsForbidden(err) || netbox.IsInvalid(err) || netbox.IsUnauthorized(err) ||
+		netbox.IsConflict(err) && errors.As(err, &e) && e.Status == http.StatusBadRequest
+}
+
+// together are records that were given away, the latest last, and others after them: the newest of them, as far as they're remembered.
+func together(gave []string, more ...string) []string {
+	for _, x := range more {
+		gave = append(slices.DeleteFunc(gave, func(g string) bool { return g == x }), x)
+	}
+	return gave[max(0, len(gave)-mostGiven):]
 }
 
 // givenAway are the records that annotations say were.

@@ -125,6 +125,9 @@ func (e *external) ask(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbo
 	}
 	switch {
 	case lerr == nil:
+		if perr := e.pastOf(mg, found.ID); perr != nil {
+			return netbox.IPAddress{}, perr
+		}
 		return e.foundNow(ctx, mg, found)
 	case netbox.IsAmbiguous(lerr):
 		return netbox.IPAddress{}, lerr

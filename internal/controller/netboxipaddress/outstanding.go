@@ -3,7 +3,6 @@ package netboxipaddress
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -213,8 +212,6 @@ func StillTrue(noted, theirs map[string]string) {
 		delete(noted, v1alpha1.AnnotationUnanswered)
 	}
 	if _, gave := noted[v1alpha1.AnnotationGivenAway]; gave {
-		all := append(givenAway(theirs), givenAway(noted)...)
-		slices.Sort(all)
-		noted[v1alpha1.AnnotationGivenAway] = strings.Join(slices.Compact(all), ",")
+		noted[v1alpha1.AnnotationGivenAway] = strings.Join(together(givenAway(theirs), givenAway(noted)...), ",")
 	}
 }
