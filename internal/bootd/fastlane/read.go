@@ -41,7 +41,7 @@ func (w *work) read(b []byte, said *said) bool {
 	if asked, ok = bytes.CutSuffix(asked, []byte(" HTTP/1.1")); !ok {
 		return false
 	}
-	target := string(asked)
+	target := w.words.of(asked)
 	if !strings.HasPrefix(target, "/") || !within(target, '!', '~') || !w.locate(target) {
 		return false
 	}

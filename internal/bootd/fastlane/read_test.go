@@ -110,3 +110,24 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestWords: what was asked stays as it was while others ask, and a text that's longer than the memory for many is one, too.
+func TestWords(t *testing.T) {
+	var w words
+	var want, got []string
+	for i := range 4 * manyWords {
+		text := strings.Repeat(string(rune('a'+i%26)), i%(2*manyWords))
+		b := []byte(text)
+		want, got = append(want, text), append(got, w.of(b))
+		clear(b)
+		if len(want) == 100 {
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatal(diff)
+			}
+			want, got = nil, nil
+		}
+	}
+	if n := testing.AllocsPerRun(1000, func() { w.of([]byte("/v1/boot/x")) }); n > 0.1 {
+		t.Errorf("%v pieces of memory a text", n)
+	}
+}

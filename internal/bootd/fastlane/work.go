@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 // A work is what a request and its answer are made in, and then others. A handler that keeps something of them, but for a context that it has asked for
@@ -13,8 +14,26 @@ type work struct {
 	request, blank *http.Request
 	here           *presence
 	url            url.URL
+	words          words
 	answer         answer
 	out            []byte
+}
+
+// words are texts in one piece of memory, one behind the other, until that is full: each in one of its own would cost more than reading it. What was given
+// stays as it is.
+type words struct{ b strings.Builder }
+
+// manyWords is how much that piece has.
+const manyWords = 2 << 10
+
+func (w *words) of(b []byte) string {
+	if w.b.Len()+len(b) > w.b.Cap() {
+		w.b.Reset()
+		w.b.Grow(max(manyWords, len(b)))
+	}
+	at := w.b.Len()
+	w.b.Write(b)
+	return w.b.String()[at:]
 }
 
 // kept is how much memory for an answer stays.
