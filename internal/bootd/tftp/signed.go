@@ -56,6 +56,7 @@ func (p *pair) read() (data [2][]byte, err error) {
 	if p.data[0] != nil {
 		return p.data, nil
 	}
+	before := settled(p.shim) && settled(p.grub) // Whoever wrote it may set its time back once it's whole.
 	if data[0], err = read(p.shim); err != nil {
 		return data, err
 	}
@@ -65,7 +66,7 @@ func (p *pair) read() (data [2][]byte, err error) {
 	for i := range data {
 		p.sizes[i].Store(int64(len(data[i])))
 	}
-	if settled(p.shim) && settled(p.grub) {
+	if before && settled(p.shim) && settled(p.grub) {
 		p.data = data
 	}
 	return data, nil

@@ -102,7 +102,7 @@ func (e *external) past(mg *v1alpha1.NetBoxIPAddress) error {
 // pastOf is that for a record that is found while NetBox is asked for one, too, which this very Create may have given away.
 func (e *external) pastOf(mg *v1alpha1.NetBoxIPAddress, record int64) error {
 	x := strconv.FormatInt(record, 10)
-	until, may := e.connector.hides(mg, meta.GetExternalCreateFailed(mg))
+	until, may := e.connector.hides(mg, created(mg))
 	switch {
 	case slices.Contains(e.gave, x):
 		until = time.Now().Add(e.connector.Hidden)
@@ -117,9 +117,9 @@ func (e *external) pastOf(mg *v1alpha1.NetBoxIPAddress, record int64) error {
 const mostGiven = 256
 
 // givesAway notes that a record is about to be given away by do, beside those that may be shown yet as they were. It's written with what the managed reconciler
-// writes after a Create that failed, as this one does. What NetBox refuses to do is no such thing.
+// writes after a Create, be it one that goes on to another address and succeeds. What NetBox refuses to do is no such thing.
 func (e *external) givesAway(mg *v1alpha1.NetBoxIPAddress, record int64, do func() error) error {
-	if _, may := e.connector.hides(mg, meta.GetExternalCreateFailed(mg)); e.gave == nil && may {
+	if _, may := e.connector.hides(mg, created(mg)); e.gave == nil && may {
 		e.gave = givenAway(mg.GetAnnotations())
 	}
 	err := do()

@@ -106,6 +106,9 @@ func TestPast(t *testing.T) {
 		"Another":   {"another one was", []edit{gave("55", time.Second)}, false},
 		"None":      {"a Create failed by something else", []edit{gave("", time.Second)}, false},
 		"Deleted":   {"what it released would be another one's", []edit{gave("5", time.Second), deleted}, true},
+		"Succeeded": {"its Create went on to another one", []edit{gave("5", time.Minute), deleted, func(mg *v1alpha1.NetBoxIPAddress) {
+			meta.SetExternalCreateSucceeded(mg, time.Now().Add(-time.Second))
+		}}, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

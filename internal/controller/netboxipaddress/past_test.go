@@ -1,6 +1,7 @@
 package netboxipaddress
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +28,11 @@ func TestPastInCreate(t *testing.T) {
 		f.records, f.fail["Allocate"] = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)}, kind(k) // By a copy that is behind.
 		if _, err := e.Create(t.Context(), mg); err == nil || meta.GetExternalName(mg) != "" {
 			t.Errorf("%s: %v, record %q is taken", k, err, meta.GetExternalName(mg))
+		}
+		f.records, h.now = nil, h.now.Add(12*time.Second)
+		meta.SetExternalCreateFailed(mg, time.Now().Add(-12*time.Second))
+		if _, err := h.connect(t, mg).Observe(t.Context(), mg); err != nil && strings.Contains(err.Error(), "record 5") {
+			t.Errorf("%s: once it's shown as it is: %v", k, err)
 		}
 	}
 }

@@ -118,7 +118,7 @@ func (e *external) remember(mg *v1alpha1.NetBoxIPAddress, err error) {
 		e.stumbled(mg, err)
 		return
 	}
-	if netbox.IsUnknownOutcome(err) || netbox.IsUnreachable(err) || errors.As(err, new(fullError)) || errors.As(err, new(moreError)) || errors.As(err, new(lateError)) || errors.As(err, new(asideError)) || errors.As(err, new(behindError)) {
+	if netbox.IsUnknownOutcome(err) || netbox.IsUnreachable(err) || errors.As(err, new(fullError)) || errors.As(err, new(moreError)) || errors.As(err, new(lateError)) || errors.As(err, new(asideError)) || errors.As(err, new(behindError)) || errors.As(err, new(pastError)) {
 		return
 	}
 	lasts := isRefusal(err) && !errors.As(err, new(edgeError)) || netbox.IsUnmarked(err)
