@@ -56,7 +56,7 @@ func (p *pair) read() (data [2][]byte, err error) {
 	if p.data[0] != nil {
 		return p.data, nil
 	}
-	before := settled(p.shim) && settled(p.grub) // Whoever wrote it may set its time back once it's whole.
+	before := p.settled() // Whoever wrote it may set its time back once it's whole.
 	if data[0], err = read(p.shim); err != nil {
 		return data, err
 	}
@@ -66,16 +66,20 @@ func (p *pair) read() (data [2][]byte, err error) {
 	for i := range data {
 		p.sizes[i].Store(int64(len(data[i])))
 	}
-	if before && settled(p.shim) && settled(p.grub) {
+	if before && p.settled() {
 		p.data = data
 	}
 	return data, nil
 }
 
-// settled says whether a file that was read has been as it is for long enough not to be in writing. A time in the future is a clock's mistake.
-func settled(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && time.Since(info.ModTime()).Abs() > time.Minute
+// settled says whether both have been as they are for long enough not to be in writing. A time in the future is a clock's mistake.
+func (p *pair) settled() bool {
+	for _, path := range []string{p.shim, p.grub} {
+		if info, err := os.Stat(path); err != nil || time.Since(info.ModTime()).Abs() <= time.Minute {
+			return false
+		}
+	}
+	return true
 }
 
 // First says whether a name is that of what firmware loads first.

@@ -267,8 +267,7 @@ var unservable = []xpv2.ConditionReason{ //nolint:gochecknoglobals // A list of 
 
 // overtaken says whether the machine, since it was powered on, was given a script of another grant than the one that stands.
 func overtaken(in inputs) bool {
-	o, g := in.session.Status.Opened, in.session.Spec.Grant
-	o = o[:min(len(o), boot.MaxOpens)] // What comes after them was asked for, and not given.
+	o, g := bootspec.Session(in.session).Served(), in.session.Spec.Grant
 	if len(o) == 0 || in.session.Status.OpenedGrantID == g.ID || in.host == nil || in.host.Status.AtProvider.PoweredOnAt == nil {
 		return false
 	}

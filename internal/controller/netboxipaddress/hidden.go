@@ -123,18 +123,17 @@ func (e *external) givesAway(mg *v1alpha1.NetBoxIPAddress, record int64, do func
 		e.gave = givenAway(mg.GetAnnotations())
 	}
 	err := do()
-	if !refused(err) {
+	if !leftAlone(err) {
 		e.gave = together(e.gave, strconv.FormatInt(record, 10))
 	}
 	meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationGivenAway: strings.Join(e.gave, ",")})
 	return err
 }
 
-// refused says that NetBox, or what stands in front of it, plainly didn't give a record away, also by a rule of its own.
-func refused(err error) bool {
-	var e *netbox.Error
-	return netbox.IsForbidden(err) || netbox.IsInvalid(err) || netbox.IsUnauthorized(err) ||
-		netbox.IsConflict(err) && errors.As(err, &e) && e.Status == http.StatusBadRequest
+// leftAlone says that NetBox, or what stands in front of it, plainly didn't give a record away, also by a rule of its own.
+func leftAlone(err error) bool {
+	n, _ := errors.AsType[*netbox.Error](err)
+	return netbox.IsForbidden(err) || netbox.IsInvalid(err) || netbox.IsUnauthorized(err) || netbox.IsConflict(err) && n.Status == http.StatusBadRequest
 }
 
 // together are records that were given away, the latest last, and others after them: the newest of them, as far as they're remembered.
