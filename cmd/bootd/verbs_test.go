@@ -93,7 +93,10 @@ func TestRender(t *testing.T) {
 			reason: "what would be, and why it isn't yet", r: render{Entry: paused, Arch: "bios", Answer: "auto"}, wants: []string{"edge/node-1: install: Granted"},
 			says: []string{"BootEntry edge/node-1: nothing is installed on its machine, since it's paused"},
 		},
-		"Odd": {reason: "what no script can say", r: render{Entry: odd, Arch: "bios", Answer: "auto"}, err: "which iPXE would replace"},
+		"Odd": {
+			reason: "what no script can say, with its place", r: render{Entry: odd, Arch: "bios", Answer: "auto"}, err: "the specs are wrong",
+			says: []string{"edge.txt:57: BootEntry edge/node-1", "which iPXE would replace"},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

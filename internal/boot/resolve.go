@@ -128,6 +128,9 @@ func Resolve(e Entry, p Profile, n SegmentConfig, m Machine) (*Plan, *Problem) {
 	if prob := checkWords(p, words); prob != nil {
 		return nil, prob
 	}
+	if prob := checkCarried(p, m.FirstStage, words); prob != nil {
+		return nil, prob
+	}
 	if p.SilentInstaller && e.Otherwise == OtherwiseHold {
 		return nil, &Problem{ProblemInvalid, fmt.Sprintf(
 			"BootProfile %s has installer.report: None, by which a machine that was sent to its disk counts as installed, and with otherwise: Hold none is sent there; use otherwise: LocalDisk", p.Name)}

@@ -38,6 +38,9 @@ func TestReservedWords(t *testing.T) {
 		"Machine":        {reason: "nor does a host", format: UserDataKickstart, method: MethodInstaller, machine: []string{"inst.ks=x"}, problem: "or from the host's commandLine"},
 		"Callback":       {reason: "who reports elsewhere is never installed", format: UserDataPreseed, method: MethodInstaller, words: []string{"--- baremetal.callback=http://x"}, problem: "which bootd gives itself"},
 		"CloudInit":      {reason: "of a format that was there before, ours count, being the last", format: UserDataCloudInit, method: MethodKernel, words: []string{"ds=none", "baremetal.callback=x"}},
+		"Loader":         {reason: "iPXE would put its own setting in its place", format: UserDataNone, method: MethodKernel, words: []string{"quiet", "x=${net0/mac}"}, problem: `can't be handed to a kernel: the word "x=${net0/mac}" holds ${`},
+		"Chain":          {reason: "a command of iPXE's would end there", format: UserDataNone, method: MethodKernel, words: []string{"quiet || splash"}, problem: `the word "||" would end the command`},
+		"HostLoader":     {reason: "a host's are handed on by it, too", format: UserDataNone, method: MethodKernel, machine: []string{`x\`}, problem: `ends with a backslash, which would join it with the next line; correct it there, in the entry's parameters, or in the host's commandLine`},
 		"None":           {reason: "of none all is the profile's", format: UserDataNone, method: MethodKernel, words: []string{"inst.ks=http://x/"}},
 	}
 	for name, tc := range cases {
@@ -53,6 +56,39 @@ func TestReservedWords(t *testing.T) {
 				t.Errorf("%s: %s, want %q", tc.reason, prob.Message, tc.problem)
 			}
 		})
+	}
+}
+
+// TestCarried: what loads the kernel says which words it can't hand on, where it's known before the machine boots what that is.
+func TestCarried(t *testing.T) {
+	pi := []Artifacts{{Arch: ARM64, RaspberryPi: &RaspberryPi{}}}
+	cases := map[string]struct {
+		reason    string
+		first     FirstStage
+		artifacts []Artifacts
+		word      string
+		want      string
+	}{
+		"IPXE":        {reason: "it has no way to quote", word: "a${b}", want: "iPXE would replace"},
+		"Native":      {reason: "which it is, too", first: FirstStageNativeIPXE, word: "#a", want: "would end the command"},
+		"Shim":        {reason: "grub hands it on, and a BIOS has iPXE all the same", first: FirstStageShim, word: "a${b}"},
+		"RaspberryPi": {reason: "its firmware reads a file", artifacts: pi, word: "a${b}"},
+		"ShimNoASCII": {reason: "nothing hands that on", first: FirstStageShim, word: "ä", want: "isn't printable ASCII"},
+		"PiNoASCII":   {reason: "nor does a Pi's file", artifacts: pi, word: "ä", want: "isn't printable ASCII"},
+		"Quotes":      {reason: "a kernel takes them", word: `a="b c"`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			prob := checkCarried(Profile{Artifacts: tc.artifacts}, tc.first, []string{"quiet", tc.word})
+			if prob == nil != (tc.want == "") || prob != nil && !strings.Contains(prob.Message, tc.want) {
+				t.Errorf("%s: %v, want %q", tc.reason, prob, tc.want)
+			}
+		})
+	}
+	for name, carried := range map[string]func(string) error{"ipxe": CarriedByIPXE, "grub": CarriedByGrub, "file": CarriedByFile} {
+		if carried("console=ttyS0,115200n8") != nil || carried("a\nb") == nil {
+			t.Errorf("%s: a plain word isn't carried, or a line's end is", name)
+		}
 	}
 }
 

@@ -149,7 +149,7 @@ func (c *config) commandLine(files boot.Artifacts) ([]string, error) {
 	var words []string
 	for _, part := range p.CommandLine {
 		for w := range strings.FieldsSeq(part) {
-			if err := carried(w); err != nil {
+			if err := boot.CarriedByGrub(w); err != nil {
 				return nil, fmt.Errorf("command line of %s: %w", p.Entry, err)
 			}
 			words = append(words, w)
@@ -255,21 +255,7 @@ func (c *config) seconds() int {
 	return max(1, int(wait.Round(time.Second)/time.Second))
 }
 
-// carried says why a word of a profile can't be told to grub: within single quotes it takes all but these as they are, and what it hands
-// to the kernel it escapes by backslashes of its own, which no kernel takes away again.
-func carried(word string) error {
-	for _, r := range word {
-		if r <= ' ' || r > '~' {
-			return fmt.Errorf("the word %q isn't printable ASCII", word)
-		}
-	}
-	if strings.ContainsAny(word, `'"\`) {
-		return fmt.Errorf(`the word %q holds a quote or a backslash, which grub would hand to the kernel as another word`, word)
-	}
-	return nil
-}
-
-// quoted is a word as grub takes it literally. What can't be is left out: what comes here was let through by carried, or is our own.
+// quoted is a word as grub takes it literally. What can't be is left out: what comes here was let through by boot.CarriedByGrub, or is our own.
 func quoted(s string) string {
 	return "'" + strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || r == '\'' {

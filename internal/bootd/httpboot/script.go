@@ -81,11 +81,14 @@ func (s *Server) script(w http.ResponseWriter, r *http.Request, token string) {
 
 // told logs a decision. Its line says nothing of where in the program it's from, which takes as long to find out as the rest of it.
 func (s *Server) told(ctx context.Context, c gate.Caller, a gate.Answer, now time.Time) {
-	h := s.o.Logger.Handler()
-	if !h.Enabled(ctx, slog.LevelInfo) {
+	h, level := s.o.Logger.Handler(), slog.LevelInfo
+	if a.Reason == gate.ReasonScript { // Somebody must change something.
+		level = slog.LevelWarn
+	}
+	if !h.Enabled(ctx, level) {
 		return
 	}
-	line := slog.NewRecord(now, slog.LevelInfo, "script", 0)
+	line := slog.NewRecord(now, level, "script", 0)
 	line.AddAttrs(slog.String("entry", c.Memo.Entry), slog.String("answer", string(a.Answer)), slog.String("reason", a.Reason), slog.String("mac", c.Memo.MAC))
 	if a.Message != "" {
 		line.AddAttrs(slog.String("message", a.Message))

@@ -81,7 +81,7 @@ func planWords(p *boot.Plan) ([]string, error) {
 	var words []string
 	for _, part := range p.CommandLine {
 		for w := range strings.FieldsSeq(part) {
-			if err := carried(w); err != nil {
+			if err := boot.CarriedByIPXE(w); err != nil {
 				return nil, fmt.Errorf("command line of %s: %w", p.Entry, err)
 			}
 			words = append(words, w)
@@ -145,25 +145,6 @@ func optional(words []string, name, value string) []string {
 		return words
 	}
 	return append(words, name+"="+value)
-}
-
-// carried says why a word of a profile can't be put into a script: iPXE would take it for something else. (Its language:
-// https://ipxe.org/scripting; there is no way to quote.)
-func carried(word string) error {
-	for _, r := range word {
-		if r <= ' ' || r > '~' {
-			return fmt.Errorf("the word %q isn't printable ASCII", word)
-		}
-	}
-	switch {
-	case word == "||" || word == "&&" || word == ";" || strings.HasPrefix(word, "#"):
-		return fmt.Errorf("the word %q would end the command in an iPXE script", word)
-	case strings.Contains(word, "${"):
-		return fmt.Errorf("the word %q holds ${, which iPXE would replace by a setting", word)
-	case strings.HasSuffix(word, `\`):
-		return fmt.Errorf("the word %q ends with a backslash, which would join it with the next line", word)
-	}
-	return nil
 }
 
 // safeWord lets through only what a name, a digest or a reason is made of.

@@ -84,8 +84,8 @@ func CommandLine(in Input) (string, error) {
 	var words []string
 	for _, part := range p.CommandLine {
 		for w := range strings.FieldsSeq(part) {
-			if strings.ContainsFunc(w, func(r rune) bool { return r <= ' ' || r > '~' }) {
-				return "", fmt.Errorf("command line of %s: the word %q isn't printable ASCII", p.Entry, w)
+			if err := boot.CarriedByFile(w); err != nil {
+				return "", fmt.Errorf("command line of %s: %w", p.Entry, err)
 			}
 			words = append(words, w)
 		}
