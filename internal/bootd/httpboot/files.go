@@ -2,22 +2,16 @@ package httpboot
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
-	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
-
-// filePatience is how long a request waits for a file that is on its way.
-const filePatience = 20 * time.Second
 
 // A sending is a file that a machine may have; nil: it was said why it may have none.
 type sending struct {
@@ -82,8 +76,19 @@ func (s *Server) kernelOf(c gate.Caller) {
 	s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{Kind: session.SawKernel, At: s.o.Now(), Live: c.Live()})
 }
 
-// image finds the disk image. The first GET consumes the grant before its first byte.
+// image finds the disk image. The first GET consumes the grant before its first byte, and not for an image that can't be had.
 func (s *Server) image(w http.ResponseWriter, r *http.Request) *sending {
+	if c, ok := s.caller(r); ok && c.Fits() && !c.Live() && !c.Owns() && r.Method == http.MethodGet {
+		if a, ok := imageOf(c); ok {
+			f, sent, err := s.found(r, a)
+			if err != nil {
+				missing(w, err)
+				return nil
+			}
+			_ = f.Close()
+			sent()
+		}
+	}
 	c, ok := s.admitted(w, r)
 	if !ok {
 		return nil
@@ -92,13 +97,21 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) *sending {
 		forbidden(w)
 		return nil
 	}
-	for _, f := range c.Plan.Artifacts {
-		if f.Image != nil && strings.HasSuffix(c.Claims.Nonce, gate.ArchDigit(f.Arch)) {
-			return sendingOf(c, f.Image.Source())
-		}
+	if a, ok := imageOf(c); ok {
+		return sendingOf(c, a)
 	}
 	http.NotFound(w, r)
 	return nil
+}
+
+// imageOf is the disk image of a boot's architecture.
+func imageOf(c gate.Caller) (boot.Artifact, bool) {
+	for _, f := range c.Plan.Artifacts {
+		if f.Image != nil && strings.HasSuffix(c.Claims.Nonce, gate.ArchDigit(f.Arch)) {
+			return f.Image.Source(), true
+		}
+	}
+	return boot.Artifact{}, false
 }
 
 // iso finds an ISO, which a machine's loader reads by ranges. Its grant was used by the script; the first GET says that it goes out.
@@ -219,53 +232,3 @@ func (s *Server) secret(w http.ResponseWriter, r *http.Request, c gate.Caller, n
 
 // errEdited says that a machine's data was changed, and its plan not yet: whether it may still have it is known in a moment.
 var errEdited = errors.New("what the machine is to be given was edited since its plan was made")
-
-// artifact serves a file of the cache, by Range where asked.
-func (s *Server) artifact(w http.ResponseWriter, r *http.Request, a *boot.Artifact) {
-	f, sent := s.opened(w, r, *a)
-	if f == nil {
-		return
-	}
-	defer sent()
-	serve(w, r, f)
-}
-
-// opened opens a file of the cache, once it's there; nil: it was said why it can't be had. It's closed by sent.
-func (s *Server) opened(w http.ResponseWriter, r *http.Request, a boot.Artifact) (f *os.File, sent func()) {
-	f, done, err := s.o.Artifacts.Open(a)
-	if errors.Is(err, artifacts.ErrFetching) {
-		f, done, err = s.awaited(r, a)
-	}
-	switch {
-	case errors.Is(err, artifacts.ErrFetching):
-		w.Header().Set("Retry-After", "2")
-		http.Error(w, "the file is being fetched", http.StatusServiceUnavailable)
-		return nil, nil
-	case err != nil:
-		http.Error(w, err.Error(), http.StatusBadGateway)
-		return nil, nil
-	}
-	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Header().Set("ETag", `"`+s.o.Artifacts.DigestOf(a)+`"`)
-	return f, func() {
-		_ = f.Close()
-		done()
-	}
-}
-
-// awaited waits for a file that isn't there yet.
-func (s *Server) awaited(r *http.Request, a boot.Artifact) (f *os.File, sent func(), err error) {
-	ctx, cancel := context.WithTimeout(r.Context(), filePatience)
-	defer cancel()
-	if err := s.o.Artifacts.Await(ctx, a); err != nil {
-		return nil, nil, err //nolint:wrapcheck // The cache's own words.
-	}
-	return s.o.Artifacts.Open(a) //nolint:wrapcheck // The cache's own words.
-}
-
-// isFile says whether a path is one of the files that machines load whole.
-func isFile(path string) bool {
-	_, name := behindToken(path)
-	digest, ok := strings.CutPrefix(name, "files/")
-	return name == "image" || ok && digest != "" && !strings.Contains(digest, "/")
-}

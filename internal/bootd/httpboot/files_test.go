@@ -96,6 +96,12 @@ func TestFiles(t *testing.T) {
 		"Image": {
 			reason: "the first byte of an image consumes", path: "image", status: 200, body: "0123456789", calls: []string{"consume"},
 		},
+		"ImageGone": {
+			reason: "nor does it for an image that can't be had", change: func(r *rig) { r.files.err = &artifacts.Error{Reason: artifacts.ReasonFetch} }, path: "image", status: 502,
+		},
+		"ImageOnItsWay": {
+			reason: "nor for one that isn't there yet", change: func(r *rig) { r.files.err = artifacts.ErrFetching }, path: "image", status: 503,
+		},
 		"ImageHead": {
 			reason: "a HEAD doesn't", method: http.MethodHead, path: "image", status: 200,
 		},

@@ -42,8 +42,9 @@ type steady struct {
 
 	c        *http.ResponseController
 	patience time.Duration // of one piece
-	// file is what is to be sent yet, left how much of it, and to who sends it; nil: there's none.
+	// file is what is to be sent yet, left how much of it, and to who sends it; nil: there's none. It was written to last then.
 	file *os.File
+	then time.Time
 	left int64
 	to   io.ReaderFrom
 }
@@ -64,20 +65,33 @@ func (s *steady) ReadFrom(src io.Reader) (int64, error) {
 	if ok && s.file == nil {
 		file, isFile := rest.R.(*os.File)
 		if to, direct := s.ResponseWriter.(io.ReaderFrom); isFile && direct {
-			s.file, s.left, s.to = file, rest.N, to
+			s.file, s.then, s.left, s.to = file, written(file), rest.N, to
 			return rest.N, nil
 		}
 	}
 	return io.Copy(struct{ io.Writer }{s}, src)
 }
 
-// finish sends what is left of a file, piece by piece, until the client has it or has gone: then nobody needs to be told. It's here that it waits for the
+// written is when a file was written to last; the zero time: it can't be said.
+func written(f *os.File) time.Time {
+	i, err := f.Stat()
+	if err != nil {
+		return time.Time{}
+	}
+	return i.ModTime()
+}
+
+// finish sends what is left of a file, piece by piece, until the client has it or has gone: then nobody needs to be told. Of a file that somebody writes to
+// meanwhile it never has the end, so that no client takes for whole what isn't what its digest says: firmware looks at none. It's here that it waits for the
 // client to take more, and not in ReadFrom: net/http has 32 KiB of memory for whoever is in there, which ten thousand slow machines would have at once.
 func (s *steady) finish() {
 	for under := int64(0); s.left > 0; {
 		if under <= 0 {
 			s.patient()
 			under = piece
+		}
+		if s.left <= piece && !written(s.file).Equal(s.then) {
+			return
 		}
 		p := part{LimitedReader: io.LimitedReader{R: s.file, N: min(s.left, under)}}
 		want := p.N
