@@ -45,6 +45,8 @@ type Segment struct {
 	Routes []Route
 	// Options that DHCP gives them beside its own.
 	Options []DHCPOption
+	// Hostless are the routers and servers that machines are told of, and that no host can be: somebody has mistyped them.
+	Hostless []netip.Addr `json:",omitempty"` //nolint:tagliatelle // The domain's own names are the format.
 }
 
 // RoutesOn gives the routes of one of the segment's subnets.

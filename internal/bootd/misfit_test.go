@@ -18,6 +18,10 @@ func TestOddity(t *testing.T) {
 		return g
 	}
 	keeping := func(g boot.Segment) boot.Segment { g.Kept = 1; return g }
+	told := func(g boot.Segment, a string) boot.Segment {
+		g.Hostless = []netip.Addr{netip.MustParseAddr(a)}
+		return g
+	}
 	const authoritative, relays, off = boot.SegmentAuthoritative, boot.SegmentRelayOnly, boot.SegmentOff
 	here := []string{"lo", "eth1"}
 	overlaps := "subnet 10.77.0.0/24 overlaps 10.77.0.128/25 of BootNetwork infra/b: an address may be given to two machines; give each network subnets of its own"
@@ -33,6 +37,8 @@ func TestOddity(t *testing.T) {
 		"Relayed":    {"through relays it's an address of both as well", segmentIn{segment("a", relays, nil, "10.77.0.0/24"), part, here}, overlaps},
 		"NoneGiven":  {"one gives no addresses", segmentIn{segment("a", off, nil, "10.77.0.0/24"), part, here}, ""},
 		"TwoLinks":   {"each on an interface of its own", segmentIn{segment("a", authoritative, []string{"eth1"}, "10.77.0.0/24"), segment("b", authoritative, []string{"eth2"}, "10.77.0.0/24"), here}, ""},
+		"BothHere":   {"a node with both has one way to an address", segmentIn{segment("a", authoritative, []string{"eth1"}, "10.77.0.0/24"), segment("b", authoritative, []string{"lo"}, "10.77.0.0/24"), here}, "subnet 10.77.0.0/24 overlaps 10.77.0.0/24 of BootNetwork infra/b, and this node has an interface of each: what it sends to an address of both goes by one of them, be it for a machine on the other; serve each by a node, or by a bootd in a network namespace, of its own"},
+		"Hostless":   {"a router that is everybody", segmentIn{told(segment("a", authoritative, nil, "10.79.0.0/24"), "10.79.0.255"), part, here}, "machines are told of 10.79.0.255 as a router or a server, which can't be a host's: a subnet's own address, its broadcast address, or one of many hosts or none; correct it"},
 		"Itself":     {"two subnets of one network", segmentIn{segment("a", authoritative, nil, "10.79.0.0/24", "10.79.0.0/25"), part, here}, "subnet 10.79.0.0/25 overlaps subnet 10.79.0.0/24: of an address in both the mask and the gateway are those of the one that stands first"},
 		"Kept":       {"nobody has written the second", segmentIn{keeping(segment("a", authoritative, nil, "10.79.0.0/25", "10.79.0.0/24")), part, here}, ""},
 		"Families":   {"of two families", segmentIn{segment("a", authoritative, nil, "10.79.0.0/24", "fd00:77::/64"), part, here}, ""},

@@ -65,12 +65,13 @@ func (d *daemon) report(g boot.Segment) kubesource.Report {
 		r.Reason, r.Message = reasonPortInUse, problem
 		return r
 	}
-	if says := unplugged(g, interfacesHere()); says != "" {
+	here := interfacesHere()
+	if says := unplugged(g, here); says != "" {
 		r.Reason, r.Message = reasonNoInterface, says
 		return r
 	}
 	if st := d.state(); st != nil {
-		r.Message = oddity(st, g, nil)
+		r.Message = oddity(st, g, here)
 	}
 	if r.Message == "" {
 		r.Message = d.solicits.Problem(g)

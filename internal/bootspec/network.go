@@ -76,13 +76,35 @@ func SegmentOf(n *v1alpha1.BootNetwork, node map[string]string) (boot.Segment, b
 		g.Subnets = append(g.Subnets, p)
 		g.Pools = append(g.Pools, pools(n, s, p)...)
 		g.Routes = append(g.Routes, routes(s)...)
+		g.Hostless = append(g.Hostless, hostless(s, p)...)
 	}
+	g.Hostless = append(g.Hostless, manyOrNone(addrs(n.Spec.NTP))...)
 	interfaces, served, err := servedOn(n.Spec.ServeOn, node)
 	if err != nil {
 		return g, false, fmt.Errorf("serveOn of BootNetwork %q: %w", g.Name, err)
 	}
 	g.Interfaces = interfaces
 	return g, served, nil
+}
+
+// hostless are the routers and servers of a subnet that no host can be: the subnet's own address and its broadcast address aren't a router's.
+func hostless(s v1alpha1.Subnet, cidr netip.Prefix) []netip.Addr {
+	out := manyOrNone(addrs(s.DNS))
+	routers := []string{s.Gateway}
+	for _, r := range s.Routes {
+		routers = append(routers, r.Via)
+	}
+	for _, a := range addrs(routers) {
+		if boot.AtItsEnd(cidr, a) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// manyOrNone are those of some addresses that are of many hosts, or of none.
+func manyOrNone(as []netip.Addr) []netip.Addr {
+	return slices.DeleteFunc(as, func(a netip.Addr) bool { return a.IsGlobalUnicast() || a.IsLinkLocalUnicast() || a.IsLoopback() })
 }
 
 // advertisement is what router solicitations on a BootNetwork are answered with.

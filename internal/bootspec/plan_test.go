@@ -1,6 +1,7 @@
 package bootspec
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -150,6 +151,32 @@ func TestSegmentOf(t *testing.T) {
 		if _, served, err := SegmentOf(&v1alpha1.BootNetwork{Spec: n}, node); served || err == nil {
 			t.Errorf("%+v: %t %v", n, served, err)
 		}
+	}
+}
+
+// TestHostless: what machines are told of, and no host can be, is known, so that somebody can be told.
+func TestHostless(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		subnet v1alpha1.Subnet
+		ntp    []string
+		want   string
+	}{
+		"Right":      {"all of them may be hosts", v1alpha1.Subnet{CIDR: "10.77.0.0/24", Gateway: "10.77.0.254", DNS: []string{"10.88.0.255", "127.0.0.53"}, Routes: []v1alpha1.Route{{To: "10.20.0.0/16", Via: "10.77.0.2"}}}, []string{"10.77.0.2"}, ""},
+		"Broadcast":  {"a router isn't everybody", v1alpha1.Subnet{CIDR: "10.77.0.0/24", Gateway: "10.77.0.255"}, nil, "10.77.0.255"},
+		"Itself":     {"nor the subnet", v1alpha1.Subnet{CIDR: "10.77.0.0/24", Gateway: "10.77.0.1", Routes: []v1alpha1.Route{{To: "10.20.0.0/16", Via: "10.77.0.0"}}}, nil, "10.77.0.0"},
+		"TwoOfTwo":   {"both of a link of two are hosts (RFC 3021)", v1alpha1.Subnet{CIDR: "10.77.0.0/31", Gateway: "10.77.0.1"}, nil, ""},
+		"NoServer":   {"nobody has it", v1alpha1.Subnet{CIDR: "10.77.0.0/24", DNS: []string{"0.0.0.0"}}, nil, "0.0.0.0"},
+		"ManyServer": {"many have it", v1alpha1.Subnet{CIDR: "fd00:77::/64", DNS: []string{"ff02::1"}}, []string{"224.0.1.1"}, "ff02::1 224.0.1.1"},
+		"IPv6":       {"of IPv6 the first is the routers' together (RFC 4291 2.6.1), and link-local ones are usual", v1alpha1.Subnet{CIDR: "fd00:77::/64", Gateway: "fe80::1", DNS: []string{"fd00:77::"}}, nil, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			g, _, err := SegmentOf(&v1alpha1.BootNetwork{Spec: v1alpha1.BootNetworkSpec{Subnets: []v1alpha1.Subnet{tc.subnet}, NTP: tc.ntp}}, nil)
+			if got := strings.Trim(fmt.Sprint(g.Hostless), "[]"); got != tc.want || err != nil {
+				t.Errorf("%s: %q, %v, want %q", tc.reason, got, err, tc.want)
+			}
+		})
 	}
 }
 
