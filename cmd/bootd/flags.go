@@ -9,12 +9,14 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp6"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/specdir"
 )
 
 // wrong says which flag can't be meant as it's written, by itself or beside another; nil: none. What can't be had here and now, such as a port
@@ -100,8 +102,13 @@ func advertised(s string) (netip.Addr, error) {
 }
 
 // apart says so where the state folder is the folder of specs, by whatever path: what bootd writes there would be read as specs, and wrong ones
-// keep installs from every machine. nil: they're two, or one of them isn't there yet.
+// keep installs from every machine. So it does where it's the other half of the records: two that are one say nothing. nil: they're two, or one of
+// them isn't there yet.
 func apart(state, specs string) error {
+	record := filepath.Join(specs, specdir.RecordFolder)
+	if samePlace(state, record) {
+		return fmt.Errorf("--state-dir %s is where --source dir:%s keeps the other half of its records: each is there for the loss of the other; give bootd a state folder of its own", state, specs)
+	}
 	a, err := os.Stat(state)
 	if err != nil {
 		return nil //nolint:nilerr // Whoever opens it says so.
@@ -110,6 +117,17 @@ func apart(state, specs string) error {
 		return fmt.Errorf("--state-dir %s is the folder of --source dir:%s: bootd would read as specs what it writes there; give it a state folder of its own", state, specs)
 	}
 	return nil
+}
+
+// samePlace says whether two paths are of one folder, be it one that isn't there yet.
+func samePlace(a, b string) bool {
+	if x, err := os.Stat(a); err == nil {
+		y, err := os.Stat(b)
+		return err == nil && os.SameFile(x, y)
+	}
+	x, err := filepath.Abs(a)
+	y, also := filepath.Abs(b)
+	return err == nil && also == nil && x == y
 }
 
 // peers reads the other servers that are meant to answer.

@@ -128,6 +128,7 @@ func TestFoldersApart(t *testing.T) {
 		reason, state string
 		wrong         bool
 	}{
+		"Record": {"the other half of the records", filepath.Join(specs, ".bootd"), true},
 		"Same":   {"one folder", specs, true},
 		"Dotted": {"by another path", specs + "/state/..", true},
 		"Link":   {"by a symbolic link", link, true},
@@ -138,7 +139,7 @@ func TestFoldersApart(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, err := parse(t, "--source", "dir:"+specs, "--state-dir", tc.state).config()
-			if (err != nil) != tc.wrong || err != nil && !strings.Contains(err.Error(), "is the folder of --source dir:"+specs) {
+			if (err != nil) != tc.wrong || err != nil && !strings.Contains(err.Error(), "--source dir:"+specs) {
 				t.Errorf("%s: %v", tc.reason, err)
 			}
 			if !tc.wrong {

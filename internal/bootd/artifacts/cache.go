@@ -184,7 +184,7 @@ func (c *Cache) Open(a boot.Artifact) (f *os.File, sent func(), err error) {
 		return nil, nil, ErrDigest
 	}
 	name := nameOf(a)
-	f, err = os.Open(filepath.Join(c.o.Dir, name))
+	f, err = opened(filepath.Join(c.o.Dir, name))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, ErrFetching
 	}

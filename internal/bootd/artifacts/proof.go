@@ -17,7 +17,7 @@ import (
 func (c *Cache) same(a boot.Artifact, img *qcow2.Image, sum hash.Hash) (int64, error) {
 	name := nameOf(a)
 	path := filepath.Join(c.o.Dir, name)
-	f, err := os.Open(path)
+	f, err := opened(path)
 	if err != nil {
 		return 0, nil // It's written anew.
 	}

@@ -42,6 +42,11 @@ func settled(f *os.File) (mark, error) {
 	return m, nil
 }
 
+// opened opens a file for reading, and waits for nobody: to open a named pipe would take until somebody writes to it.
+func opened(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:wrapcheck // It says what failed.
+}
+
 // damage is what a file of the cache has that isn't what its name says.
 const damage = ".damaged"
 
@@ -60,7 +65,7 @@ func (c *Cache) find(digest string) (bool, error) {
 	if c.Has(digest) {
 		return true, nil
 	}
-	f, err := os.Open(c.path(digest))
+	f, err := opened(c.path(digest))
 	if errors.Is(err, os.ErrNotExist) {
 		c.mu.Lock()
 		c.forget(fileOf(digest))
@@ -94,6 +99,9 @@ func right(f *os.File, digest string) (mark, error) {
 	i, err := f.Stat()
 	if err != nil {
 		return mark{}, err //nolint:wrapcheck // It says what failed.
+	}
+	if !i.Mode().IsRegular() {
+		return mark{}, errDamaged
 	}
 	if _, err := io.Copy(h, f); err != nil {
 		return mark{}, err //nolint:wrapcheck // It says what failed.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -27,6 +28,10 @@ func changed(t *testing.T, path, how string) {
 		if err = os.WriteFile(path+".other", []byte("/abd"), 0o600); err == nil {
 			err = os.Rename(path+".other", path)
 		}
+	case "Piped":
+		if err = os.Remove(path); err == nil {
+			err = syscall.Mkfifo(path, 0o600)
+		}
 	case "Removed":
 		err = os.Remove(path)
 	}
@@ -38,7 +43,7 @@ func changed(t *testing.T, path, how string) {
 // TestCacheCorrupted: what isn't what its name says isn't served, whether it became so while bootd was away or while it ran. It's set
 // aside, said, and fetched anew.
 func TestCacheCorrupted(t *testing.T) {
-	for _, how := range []string{"Flipped", "Truncated", "Emptied", "Grown", "Replaced", "Removed"} {
+	for _, how := range []string{"Flipped", "Truncated", "Emptied", "Grown", "Replaced", "Piped", "Removed"} {
 		for _, restarted := range []bool{true, false} {
 			t.Run(how, func(t *testing.T) {
 				a := boot.Artifact{URL: echo(t) + "/abc", Digest: sum("/abc")}

@@ -19,7 +19,7 @@ func TestCrashBetweenSteps(t *testing.T) {
 		for name, loses := range map[string]func(r *rig){
 			"Nothing": func(*rig) {},
 			"State":   func(r *rig) { r.state = r.t.TempDir() },
-			"Spec":    func(r *rig) { remove(r.t, filepath.Join(r.dir, recordFolder)) },
+			"Spec":    func(r *rig) { remove(r.t, filepath.Join(r.dir, RecordFolder)) },
 		} {
 			t.Run(fmt.Sprintf("%d%s", n, name), func(t *testing.T) {
 				r := newRig(t, all(1))

@@ -28,7 +28,7 @@ func TestOtherServer(t *testing.T) {
 		}},
 		"OldSpecs": {reason: "nor by a record beside the specs of before", then: func(r *rig) {
 			r.stop()
-			without(r, filepath.Join(r.dir, recordFolder, recordFile))
+			without(r, filepath.Join(r.dir, RecordFolder, recordFile))
 			r.start()
 		}},
 		"Renamed": {reason: "nor by another name", then: func(r *rig) {
@@ -168,7 +168,7 @@ func TestOtherServerNoInstall(t *testing.T) {
 	r.start(func(o *Options) { o.NoInstall = true })
 	r.src.OtherServer(r.plan(), "10.77.0.9")
 	r.turn()
-	if exists(filepath.Join(r.dir, recordFolder)) {
+	if exists(filepath.Join(r.dir, RecordFolder)) {
 		t.Error("it writes beside the specs")
 	}
 	r.stop()

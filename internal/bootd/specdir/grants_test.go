@@ -71,7 +71,7 @@ func TestRecords(t *testing.T) {
 		t.Run(fmt.Sprintf("State%dSpec%d", tc.state, tc.spec), func(t *testing.T) {
 			r := newRig(t, all(2))
 			r.put(filepath.Join(r.state, recordFile), tc.state)
-			r.put(filepath.Join(r.dir, recordFolder, recordFile), tc.spec)
+			r.put(filepath.Join(r.dir, RecordFolder, recordFile), tc.spec)
 			r.start()
 			p := r.plan()
 			if p == nil {
@@ -129,7 +129,7 @@ func TestRecordsOfOthers(t *testing.T) {
 				return f
 			}
 			r.put(filepath.Join(r.state, recordFile), 1, some(tc.state))
-			r.put(filepath.Join(r.dir, recordFolder, recordFile), 1, some(tc.spec))
+			r.put(filepath.Join(r.dir, RecordFolder, recordFile), 1, some(tc.spec))
 			r.start()
 			if got := r.grant() != nil; got != tc.grants {
 				t.Errorf("%s: granted: %t\n%s", tc.reason, got, r.said.String())
@@ -140,7 +140,7 @@ func TestRecordsOfOthers(t *testing.T) {
 
 // TestInstallsOnce follows a machine: it's installed once, and never again by a restart, whatever was lost.
 func TestInstallsOnce(t *testing.T) {
-	spec := func(r *rig) string { return filepath.Join(r.dir, recordFolder) }
+	spec := func(r *rig) string { return filepath.Join(r.dir, RecordFolder) }
 	cases := map[string]struct {
 		reason string
 		report bool

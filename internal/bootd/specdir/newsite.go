@@ -26,7 +26,7 @@ func (s *site) openSpec(o Options, open func() error) error {
 	case o.NewSite:
 		s.log.Warn("--new-site has no meaning where the folder of specs can be written; take it out of the command line")
 	}
-	ignored(filepath.Join(o.Dir, recordFolder, ".gitignore"))
+	ignored(filepath.Join(o.Dir, RecordFolder, ".gitignore"))
 	return nil
 }
 

@@ -18,7 +18,7 @@ func readOnlySite(r *rig, o Options) (*site, error) {
 	if err := s.state.open(); err != nil {
 		return nil, err
 	}
-	if s.spec, err = readJournal(filepath.Join(o.Dir, recordFolder, recordFile)); err != nil {
+	if s.spec, err = readJournal(filepath.Join(o.Dir, RecordFolder, recordFile)); err != nil {
 		return nil, err
 	}
 	r.t.Cleanup(s.close)
@@ -56,7 +56,7 @@ func TestReadOnlyFolder(t *testing.T) {
 				}
 			}
 			if tc.records {
-				r.put(filepath.Join(r.dir, recordFolder, recordFile), 1)
+				r.put(filepath.Join(r.dir, RecordFolder, recordFile), 1)
 			}
 			s, err := readOnlySite(r, Options{Dir: r.dir, StateDir: r.state, NewSite: tc.newSite, Fresh: tc.fresh})
 			if err != nil {
@@ -97,7 +97,7 @@ func TestNewSiteLeftBehind(t *testing.T) {
 // TestRecordOfAnotherLife: a site with one record doesn't install what a record beside its specs may know better, whether that is there
 // at its start or comes with a later deploy; and makes none there.
 func TestRecordOfAnotherLife(t *testing.T) {
-	path := func(r *rig) string { return filepath.Join(r.dir, recordFolder, recordFile) }
+	path := func(r *rig) string { return filepath.Join(r.dir, RecordFolder, recordFile) }
 	for name, late := range map[string]bool{"AtStart": false, "Later": true} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, all(2))

@@ -27,7 +27,7 @@ func TestTwoBootds(t *testing.T) {
 	if p := second.plan(); p.InstalledGeneration != 1 {
 		t.Errorf("it hears of what the first one installs: %+v", p)
 	}
-	remove(t, filepath.Join(r.dir, recordFolder))
+	remove(t, filepath.Join(r.dir, RecordFolder))
 	second.turn()
 	if p := second.plan(); p.InstalledGeneration != 1 {
 		t.Errorf("it forgets nothing that it knew: %+v", p)
@@ -65,8 +65,8 @@ func TestNoInstall(t *testing.T) {
 				r.state = t.TempDir()
 			}
 			if tc.damaged {
-				r.put(filepath.Join(r.dir, recordFolder, recordFile), 1)
-				if err := os.WriteFile(filepath.Join(r.dir, recordFolder, recordFile), []byte("{}\n"), 0o600); err != nil {
+				r.put(filepath.Join(r.dir, RecordFolder, recordFile), 1)
+				if err := os.WriteFile(filepath.Join(r.dir, RecordFolder, recordFile), []byte("{}\n"), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}

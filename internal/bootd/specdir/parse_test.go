@@ -241,7 +241,7 @@ func TestSecretsAreNotSaid(t *testing.T) {
 	if strings.Contains(r.said.String(), "hunter2") || !strings.Contains(r.said.String(), "a.yaml:4: stringData") {
 		t.Error(r.said.String())
 	}
-	if _, err := os.Stat(filepath.Join(r.dir, recordFolder)); err != nil {
+	if _, err := os.Stat(filepath.Join(r.dir, RecordFolder)); err != nil {
 		t.Error(err)
 	}
 }

@@ -41,7 +41,7 @@ func TestOnePlaceIsFull(t *testing.T) {
 func TestReplacedRecord(t *testing.T) {
 	r := newRig(t, all(1))
 	r.start()
-	path := filepath.Join(r.dir, recordFolder, recordFile)
+	path := filepath.Join(r.dir, RecordFolder, recordFile)
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestStateOfACluster(t *testing.T) {
 func TestGitLeavesTheRecordAlone(t *testing.T) {
 	r := newRig(t, all(1))
 	r.start()
-	b, err := os.ReadFile(filepath.Join(r.dir, recordFolder, ".gitignore"))
+	b, err := os.ReadFile(filepath.Join(r.dir, RecordFolder, ".gitignore"))
 	if err != nil || string(b) != "*\n" {
 		t.Errorf("%q, %v", b, err)
 	}

@@ -198,7 +198,7 @@ func TestResume(t *testing.T) {
 		}},
 		"DamagedRecord": {reason: "one may have been", change: func(t *testing.T, r *rig) {
 			t.Helper()
-			must(t, os.WriteFile(filepath.Join(r.dir, recordFolder, recordFile), []byte("{\n"), 0o600))
+			must(t, os.WriteFile(filepath.Join(r.dir, RecordFolder, recordFile), []byte("{\n"), 0o600))
 		}},
 		"List": {reason: "what was kept is damaged", change: func(t *testing.T, r *rig) {
 			t.Helper()

@@ -17,8 +17,8 @@ import (
 
 // Names of what is kept.
 const (
-	// recordFolder, in the folder of the specs, holds its half of the records.
-	recordFolder = ".bootd"
+	// RecordFolder, in the folder of the specs, holds its half of the records.
+	RecordFolder = ".bootd"
 	recordFile   = "granted"
 	// siteFile, in the state folder, says that the folder of the specs can't be written and that a person has agreed to one record.
 	siteFile = "new-site"
@@ -96,7 +96,7 @@ func (s *site) openRecords(o Options) error {
 	if err != nil {
 		s.blocked(err)
 	}
-	spec, err := readJournal(filepath.Join(o.Dir, recordFolder, recordFile))
+	spec, err := readJournal(filepath.Join(o.Dir, RecordFolder, recordFile))
 	if err != nil {
 		s.blocked(err)
 		return nil
@@ -182,7 +182,7 @@ func (s *site) look() {
 		s.log.Error("nothing will be installed", "why", s.fence)
 		return
 	}
-	if s.spec == nil && foreign(filepath.Join(s.dir, recordFolder, recordFile)) {
+	if s.spec == nil && foreign(filepath.Join(s.dir, RecordFolder, recordFile)) {
 		s.fence = fenceTwoLives
 		s.log.Error("nothing will be installed", "why", s.fence)
 		return

@@ -24,7 +24,7 @@ func TestFresh(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	for name, file := range map[string]func(*rig) string{
 		"State": func(r *rig) string { return filepath.Join(r.state, recordFile) },
-		"Spec":  func(r *rig) string { return filepath.Join(r.dir, recordFolder, recordFile) },
+		"Spec":  func(r *rig) string { return filepath.Join(r.dir, RecordFolder, recordFile) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, all(1))
@@ -76,7 +76,7 @@ func TestEditedRecord(t *testing.T) {
 	if r.grant() == nil {
 		t.Fatal("nothing is granted")
 	}
-	folder, aside := filepath.Join(r.dir, recordFolder), filepath.Join(t.TempDir(), "aside")
+	folder, aside := filepath.Join(r.dir, RecordFolder), filepath.Join(t.TempDir(), "aside")
 	for range 2 {
 		if err := os.Rename(folder, aside); err != nil {
 			t.Fatal(err)
