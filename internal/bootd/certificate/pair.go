@@ -5,13 +5,11 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -37,8 +35,12 @@ type Pair struct {
 	present *tls.Certificate
 	read    [2]mark   // of the files that were read last, whether they were good or not
 	looked  time.Time // when
-	warned  time.Time
-	told    map[string]bool // hosts that were compared with it
+	looking chan look // brings what is found by whoever looks now; nil: nobody does
+	slow    bool      // the last look wasn't back at once
+	// reads reads a file.
+	reads  func(path string) ([]byte, error)
+	warned time.Time
+	told   map[string]bool // hosts that were compared with it
 	// aside is a pair that isn't taken since it's valid no more, or not yet, and the one before is; nil: none is.
 	aside *tls.Certificate
 	// firmware says that firmware comes, too.
@@ -54,9 +56,9 @@ type mark struct {
 
 // Read reads a pair. An error says which file is wrong, and how.
 func Read(cert, key string, now func() time.Time, log *slog.Logger) (*Pair, error) {
-	p := &Pair{cert: cert, key: key, now: now, log: log, told: map[string]bool{}}
+	p := &Pair{cert: cert, key: key, now: now, log: log, told: map[string]bool{}, reads: readFile}
 	marks := p.marks() // Of what is replaced while it's read, they are of what was before, so that it's read again.
-	c, err := p.load()
+	c, err := p.load(os.ReadFile)
 	if err != nil {
 		return nil, err
 	}
@@ -117,24 +119,28 @@ func (p *Pair) Told(host string) {
 	}
 }
 
+// newest looks at the files again where that's due, and doesn't wait for a mount that doesn't answer: each handshake and each packet that names a URL asks.
 func (p *Pair) newest() *tls.Certificate {
 	now := p.now()
-	if since := now.Sub(p.looked); since >= 0 && since < often {
-		return p.present
+	patience := time.Duration(0)
+	if p.looking == nil {
+		if since := now.Sub(p.looked); since >= 0 && since < often {
+			return p.present
+		}
+		p.looked, p.looking, patience = now, make(chan look, 1), atOnce
+		if p.slow { // It needn't be waited for each time.
+			patience = hardly
+		}
+		go p.look(p.read, p.looking)
 	}
-	p.looked = now
-	if marks := p.marks(); marks != p.read {
-		p.read = marks // What's wrong is said once.
-		c, err := p.load()
-		p.aside = nil
-		if why := invalid(c, now); err == nil && why != "" && invalid(p.present, now) == "" {
-			p.aside, err = c, fmt.Errorf("TLS certificate %q %s", p.cert, why) //nolint:err113 // For the log.
-		}
-		if err != nil {
-			p.log.Warn("the TLS certificate isn't read anew; the one before is served", "error", err.Error())
-		} else {
-			p.take(c)
-		}
+	l, ok := within(p.looking, patience)
+	switch {
+	case ok:
+		p.looking, p.slow = nil, patience == 0
+		p.found(l, now)
+	case !p.slow:
+		p.slow = true
+		p.log.Warn("the TLS certificate or its key isn't read at once, as where they lie on a mount that doesn't answer; the one before is served meanwhile", "file", p.cert, "key", p.key)
 	}
 	if c := p.aside; c != nil && (invalid(c, now) == "" || invalid(p.present, now) != "") { // It has begun, a clock was wrong, or the other is of no more use.
 		p.aside = nil
@@ -142,6 +148,23 @@ func (p *Pair) newest() *tls.Certificate {
 	}
 	p.warn()
 	return p.present
+}
+
+// found takes what was read, where the files have changed.
+func (p *Pair) found(l look, now time.Time) {
+	if l.marks == p.read {
+		return
+	}
+	p.read, p.aside = l.marks, nil // What's wrong is said once.
+	c, err := l.pair, l.err
+	if why := invalid(c, now); err == nil && why != "" && invalid(p.present, now) == "" {
+		p.aside, err = c, fmt.Errorf("TLS certificate %q %s", p.cert, why) //nolint:err113 // For the log.
+	}
+	if err != nil {
+		p.log.Warn("the TLS certificate isn't read anew; the one before is served", "error", err.Error())
+		return
+	}
+	p.take(c)
 }
 
 // invalid says why machines refuse a pair at a time; "": they don't.
@@ -208,42 +231,4 @@ func (p *Pair) warn() {
 		return
 	}
 	log.Warn("the TLS certificate ends, and machines refuse it then: renew it")
-}
-
-func (p *Pair) marks() (m [2]mark) {
-	for i, path := range []string{p.cert, p.key} {
-		if info, err := os.Stat(path); err == nil {
-			m[i] = mark{size: info.Size(), changed: info.ModTime()}
-			if s, ok := info.Sys().(*syscall.Stat_t); ok {
-				m[i].number = s.Ino
-			}
-		}
-	}
-	return m
-}
-
-var errEmpty = errors.New("it holds no certificate")
-
-func (p *Pair) load() (*tls.Certificate, error) {
-	cert, err := os.ReadFile(p.cert)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the TLS certificate: %w", err)
-	}
-	key, err := os.ReadFile(p.key)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the TLS key: %w", err)
-	}
-	c, err := tls.X509KeyPair(cert, key)
-	if err == nil && len(c.Certificate) == 0 {
-		err = errEmpty
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot use TLS certificate %q with key %q: %w", p.cert, p.key, err)
-	}
-	if c.Leaf == nil {
-		if c.Leaf, err = x509.ParseCertificate(c.Certificate[0]); err != nil {
-			return nil, fmt.Errorf("cannot read TLS certificate %q: %w", p.cert, err)
-		}
-	}
-	return &c, nil
 }
