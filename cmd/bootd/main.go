@@ -106,7 +106,7 @@ type cli struct {
 	TFTPSinglePort         bool              `help:"Answer TFTP from the port that was asked, for NAT and shared addresses." name:"tftp-single-port"`
 	ArtifactRange          []string          `help:"Let kernels and images come from this private range (CIDR), such as the rack's mirror; repeatable."`
 	AllowLoopbackArtifacts bool              `help:"Let kernels and images come from loopback and all private addresses. For demos and tests: never in production."`
-	MaxArtifactBytes       int64             `default:"68719476736" help:"The largest kernel or image."`
+	MaxArtifactBytes       int64             `default:"68719476736" help:"The largest kernel or image, in bytes; 0: 64 GiB."`
 	CacheBytes             int64             `default:"0" help:"What all kernels and images together may take on the disk, in bytes. 0: half of that disk, or what lies there already where that's more."`
 	TraceBytes             int               `default:"4194304" help:"Memory for the machines' last packets (bootd trace), 8 KiB a machine; 0: none are kept."`
 	Drain                  time.Duration     `default:"60s" help:"How long a bootd that is told to stop goes on for the boots that run, at most; where another one is known to be live it begins none. 0: it ends at once."`

@@ -210,6 +210,10 @@ func fillScripts(p *Plan, from Profile, given map[string]string) *Problem {
 	if wrong := CheckTemplates(from); wrong != "" {
 		return &Problem{ProblemInvalid, fmt.Sprintf("BootProfile %s: %s; correct it there", from.Name, wrong)}
 	}
+	if from.ScriptTemplate == "" && p.FirstStage != FirstStageShim {
+		return &Problem{ProblemInvalid, fmt.Sprintf(
+			"BootProfile %s has no scriptTemplate, which this machine's iPXE needs; give one, or set the machine's firstStage to Shim, so that grub boots it", from.Name)}
+	}
 	parameters, prob := parameterValues(from, given)
 	if prob != nil {
 		return prob

@@ -107,9 +107,11 @@ func contradicts(words []string, word string) bool {
 	})
 }
 
+var quotes = strings.NewReplacer(`"`, "", "'", "") //nolint:gochecknoglobals // It's asked of each word.
+
 // names says whether one of some reserved words is meant by a word.
 func names(reserved []string, word string) bool {
-	name, _, _ := strings.Cut(strings.Trim(word, `"'`), "=")
+	name, _, _ := strings.Cut(quotes.Replace(word), "=")
 	return slices.ContainsFunc(reserved, func(r string) bool {
 		return name == r || strings.HasSuffix(r, ".") && strings.HasPrefix(name, r) || strings.HasSuffix(r, "/") && strings.HasPrefix(name, r)
 	})

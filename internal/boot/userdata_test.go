@@ -33,6 +33,7 @@ func TestReservedWords(t *testing.T) {
 		"CloudConfig":    {reason: "another answer", format: UserDataAutoinstall, method: MethodInstaller, words: []string{"cloud-config-url=http://x/"}, problem: "write to the disk before it asks"},
 		"Autoinstall":    {reason: "that it's automatic may be said", format: UserDataAutoinstall, method: MethodInstaller, words: []string{"autoinstall", "url=http://x/ubuntu.iso"}},
 		"Quoted":         {reason: "a kernel takes quotes away", format: UserDataKickstart, method: MethodInstaller, words: []string{`"inst.ks=x"`}, problem: "which bootd gives itself"},
+		"Within":         {reason: "wherever they stand", format: UserDataPreseed, method: MethodKernel, words: []string{`u"r"l=http://x/`}, problem: "which bootd gives itself"},
 		"Open":           {reason: "a kernel takes what follows for a part of the word", format: UserDataNone, method: MethodKernel, words: []string{`foo="bar`, "quiet"}, problem: `has a double quote that isn't closed`},
 		"Closed":         {reason: "one that ends is the profile's own", format: UserDataNone, method: MethodKernel, words: []string{`foo="bar`, `baz" quiet`}},
 		"Machine":        {reason: "nor does a host", format: UserDataKickstart, method: MethodInstaller, machine: []string{"inst.ks=x"}, problem: "or from the host's commandLine"},

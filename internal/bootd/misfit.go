@@ -49,7 +49,7 @@ func overlap(st *boot.State, g boot.Segment, here []string) string {
 			continue
 		}
 		both := apart(g, *other)
-		if both && !(has(g, here) && has(*other, here)) {
+		if both && (!has(g, here) || !has(*other, here)) {
 			continue
 		}
 		for _, p := range g.Subnets {

@@ -76,7 +76,7 @@ var (
 
 // readFile reads a file of the pair, and no pipe, to which nobody may ever write, nor a device without an end.
 func readFile(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // Flags name it.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // It says which file.
 	}

@@ -37,7 +37,7 @@ type Pair struct {
 	looked  time.Time // when
 	looking chan look // brings what is found by whoever looks now; nil: nobody does
 	slow    bool      // the last look wasn't back at once
-	// reads reads a file.
+	// reads gives what a file holds.
 	reads  func(path string) ([]byte, error)
 	warned time.Time
 	told   map[string]bool // hosts that were compared with it

@@ -137,7 +137,7 @@ func mistyped(t *json.UnmarshalTypeError) string {
 		is = "a " + t.Value // A number, and which.
 	}
 	if t.Type.Kind() == reflect.String && t.Value == "bool" {
-		return `a text is wanted there, and YAML takes a bare Off, No, On or Yes for false or true: write it in quotes, such as "Off"`
+		return `a text is wanted there, and YAML takes a bare Off, No, N, On, Yes or Y for false or true: write it in quotes, such as "Off"`
 	}
 	return fmt.Sprintf("%s isn't what is wanted there: %s", is, cmp.Or(wanted, t.Type.String()))
 }

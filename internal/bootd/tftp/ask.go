@@ -62,7 +62,7 @@ func (l *loop) asked(b []byte, client netip.AddrPort, ours netip.Addr) {
 		req, ok := parse(b)
 		if !ok {
 			l.s.done(Refused, client.Addr(), "", nil)
-			l.refuse(client, ours, codeIllegal, "a read request names a file and mode octet")
+			l.refuse(client, ours, codeIllegal, "a read request names a file, and mode octet or netascii")
 			return
 		}
 		l.begin(b, req, client, ours)
