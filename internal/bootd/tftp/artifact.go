@@ -40,7 +40,7 @@ func OpenArtifact(ctx context.Context, from Artifacts, a boot.Artifact, name str
 		sent()
 		return Content{Name: name}, err
 	}
-	return Content{Name: name, File: f, Size: int(info.Size()), Done: sent}, nil
+	return Content{Name: name, File: f, Size: int(info.Size()), Written: info.ModTime(), Done: sent}, nil
 }
 
 // Close gives back what is open of it, where it isn't served after all.

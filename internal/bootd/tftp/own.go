@@ -37,10 +37,12 @@ type OwnFile struct {
 type Content struct {
 	// Name for logs, without the token.
 	Name string
-	// Data of the file, where it's in memory; else File, which is closed when it was sent, and Size of it.
-	Data []byte
-	File *os.File
-	Size int
+	// Data of the file, where it's in memory; else File, which is closed when it was sent, and Size of it. Where it's known when that was
+	// written to last, nobody has the end of one that is written to meanwhile: loaders look at no digest.
+	Data    []byte
+	File    *os.File
+	Size    int
+	Written time.Time
 	// Done is called once it was sent or given up; may be nil.
 	Done func()
 	// Arrived is called once its client has all of it; may be nil. Firmware that breaks one off to know its size, and asks again, has it once.
@@ -252,6 +254,17 @@ func last(name string) string {
 	return name
 }
 
+var errWritten = errors.New("the file was written to while it was sent")
+
+// asOpened says that nobody has written to a file since it was opened.
+func (c Content) asOpened() bool {
+	if c.Written.IsZero() {
+		return true
+	}
+	i, err := c.File.Stat()
+	return err == nil && i.ModTime().Equal(c.Written)
+}
+
 // fill appends one block of a transfer's file.
 func (r *running) fill(out []byte, n int) ([]byte, error) {
 	if r.content.File == nil {
@@ -261,6 +274,9 @@ func (r *running) fill(out []byte, n int) ([]byte, error) {
 	size := max(min(r.block, r.size-from), 0)
 	at := len(out)
 	out = append(out, make([]byte, size)...)
+	if from+r.block >= r.size && !r.content.asOpened() { // The end.
+		return out, errWritten
+	}
 	if size == 0 {
 		return out, nil
 	}
