@@ -131,6 +131,8 @@ func (h *handler) exchange(v dhcp.View, request []byte, in dhcp.Ingress, via str
 func (h *handler) file(name string) string {
 	size, standIn, ok := h.o.File(name)
 	switch {
+	case slices.Contains(h.o.NotServed, "TFTP"):
+		return "which isn't loaded from here: TFTP isn't served"
 	case !ok:
 		return "there's no such file"
 	case standIn:
