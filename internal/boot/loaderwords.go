@@ -46,12 +46,20 @@ func printable(word string) bool {
 	return !strings.ContainsFunc(word, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// checkCarried says which word of a command line what loads the kernel can't hand on, as far as it's known what that is before the machine boots: of a
-// profile with files for Raspberry Pis, and of a machine that takes shim where its firmware is UEFI, it isn't. nil: none.
+// byIPXE says that a machine which boots a profile has iPXE, whatever it turns out to be. One that takes shim has grub where its firmware is UEFI, and one
+// of ARM64 where there's no iPXE for that, or it's U-Boot; a Raspberry Pi has neither.
+func byIPXE(files []Artifacts, first FirstStage) bool {
+	return first != FirstStageShim && !slices.ContainsFunc(files, func(a Artifacts) bool {
+		return a.RaspberryPi != nil || a.Arch == ARM64 && first != FirstStageNativeIPXE
+	})
+}
+
+// checkCarried says which word of a command line what loads the kernel can't hand on, as far as it's known what that is before the machine boots;
+// nil: none.
 func checkCarried(p Profile, first FirstStage, words []string) *Problem {
-	carried := CarriedByIPXE
-	if first == FirstStageShim || slices.ContainsFunc(p.Artifacts, func(a Artifacts) bool { return a.RaspberryPi != nil }) {
-		carried = CarriedByFile
+	carried := CarriedByFile
+	if byIPXE(p.Artifacts, first) {
+		carried = CarriedByIPXE
 	}
 	for _, part := range words {
 		for word := range strings.FieldsSeq(part) {

@@ -210,9 +210,9 @@ func fillScripts(p *Plan, from Profile, given map[string]string) *Problem {
 	if wrong := CheckTemplates(from); wrong != "" {
 		return &Problem{ProblemInvalid, fmt.Sprintf("BootProfile %s: %s; correct it there", from.Name, wrong)}
 	}
-	if from.ScriptTemplate == "" && p.FirstStage != FirstStageShim {
+	if from.ScriptTemplate == "" && byIPXE(p.Artifacts, p.FirstStage) {
 		return &Problem{ProblemInvalid, fmt.Sprintf(
-			"BootProfile %s has no scriptTemplate, which this machine's iPXE needs; give one, or set the machine's firstStage to Shim, so that grub boots it", from.Name)}
+			"BootProfile %s has no scriptTemplate, which this machine's iPXE needs; give one, or set its host's firstStage to Shim, so that grub boots it", from.Name)}
 	}
 	parameters, prob := parameterValues(from, given)
 	if prob != nil {

@@ -62,6 +62,7 @@ func TestReservedWords(t *testing.T) {
 
 // TestCarried: what loads the kernel says which words it can't hand on, where it's known before the machine boots what that is.
 func TestCarried(t *testing.T) {
+	arm := []Artifacts{{Arch: AMD64}, {Arch: ARM64}}
 	pi := []Artifacts{{Arch: ARM64, RaspberryPi: &RaspberryPi{}}}
 	cases := map[string]struct {
 		reason    string
@@ -72,6 +73,8 @@ func TestCarried(t *testing.T) {
 	}{
 		"IPXE":        {reason: "it has no way to quote", word: "a${b}", want: "iPXE would replace"},
 		"Native":      {reason: "which it is, too", first: FirstStageNativeIPXE, word: "#a", want: "would end the command"},
+		"ARM64":       {reason: "it has grub where there's no iPXE for it, and by U-Boot", artifacts: arm, word: "a${b}"},
+		"ARM64Native": {reason: "which who wants iPXE's own drivers doesn't", first: FirstStageNativeIPXE, artifacts: arm, word: "a${b}", want: "iPXE would replace"},
 		"Shim":        {reason: "grub hands it on, and a BIOS has iPXE all the same", first: FirstStageShim, word: "a${b}"},
 		"RaspberryPi": {reason: "its firmware reads a file", artifacts: pi, word: "a${b}"},
 		"ShimNoASCII": {reason: "nothing hands that on", first: FirstStageShim, word: "ä", want: "isn't printable ASCII"},

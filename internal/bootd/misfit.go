@@ -12,7 +12,7 @@ import (
 
 // oddity says what is odd about a segment, in a sentence; "": nothing. None of it keeps what is right of it from being served.
 func oddity(st *boot.State, g boot.Segment, here []string) string {
-	for _, says := range []string{unplugged(g, here), overlap(st, g, here), hostless(g), problem(st, g)} {
+	for _, says := range []string{unplugged(g, here), overlap(st, g), hostless(g), problem(st, g)} {
 		if says != "" {
 			return says
 		}
@@ -41,24 +41,15 @@ func hostless(g boot.Segment) string {
 }
 
 // overlap says which subnet of another segment has addresses of this one, where both give them. Segments that are served on interfaces of their
-// own may be two links with the same addresses, each by a node of its own: one that has both sends what is for an address by one of them.
-func overlap(st *boot.State, g boot.Segment, here []string) string {
+// own may be two links with the same addresses, each by a node of its own; that one node can't serve both is for docs/bootd.md to say.
+func overlap(st *boot.State, g boot.Segment) string {
 	for i := range st.Segments {
 		other := &st.Segments[i]
-		if other.Name == g.Name || !g.GivesAddresses() || !other.GivesAddresses() {
-			continue
-		}
-		both := apart(g, *other)
-		if both && (!has(g, here) || !has(*other, here)) {
+		if other.Name == g.Name || !g.GivesAddresses() || !other.GivesAddresses() || apart(g, *other) {
 			continue
 		}
 		for _, p := range g.Subnets {
-			at := slices.IndexFunc(other.Subnets, p.Overlaps)
-			switch {
-			case at >= 0 && both:
-				return fmt.Sprintf("subnet %s overlaps %s of BootNetwork %s, and this node has an interface of each: what it sends to an address of both goes by one of them, "+
-					"be it for a machine on the other; serve each by a node, or by a bootd in a network namespace, of its own", p, other.Subnets[at], other.Name)
-			case at >= 0:
+			if at := slices.IndexFunc(other.Subnets, p.Overlaps); at >= 0 {
 				return fmt.Sprintf("subnet %s overlaps %s of BootNetwork %s: an address may be given to two machines; give each network subnets of its own", p, other.Subnets[at], other.Name)
 			}
 		}
@@ -79,11 +70,6 @@ func within(subnets []netip.Prefix) string {
 // apart says that two segments are served on interfaces of which neither has one of the other's.
 func apart(a, b boot.Segment) bool {
 	return len(a.Interfaces) > 0 && len(b.Interfaces) > 0 && !slices.ContainsFunc(a.Interfaces, func(i string) bool { return slices.Contains(b.Interfaces, i) })
-}
-
-// has says whether a node with those interfaces has one that a segment is served on.
-func has(g boot.Segment, here []string) bool {
-	return slices.ContainsFunc(g.Interfaces, func(i string) bool { return slices.Contains(here, i) })
 }
 
 // interfacesHere are the names of this node's; nil: they can't be listed.

@@ -65,13 +65,12 @@ func (d *daemon) report(g boot.Segment) kubesource.Report {
 		r.Reason, r.Message = reasonPortInUse, problem
 		return r
 	}
-	here := interfacesHere()
-	if says := unplugged(g, here); says != "" {
+	if says := unplugged(g, interfacesHere()); says != "" {
 		r.Reason, r.Message = reasonNoInterface, says
 		return r
 	}
 	if st := d.state(); st != nil {
-		r.Message = oddity(st, g, here)
+		r.Message = oddity(st, g, nil)
 	}
 	if r.Message == "" {
 		r.Message = d.solicits.Problem(g)

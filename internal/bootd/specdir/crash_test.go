@@ -54,45 +54,6 @@ func TestCrashBetweenSteps(t *testing.T) {
 	}
 }
 
-// TestRaisedAfterACrash raises the generation of a machine whose grant bootd had decided, and ended, or had a full disk, before it was given: that one never was, and
-// the raised one is. A grant that the session has, and that one of the records doesn't, is asked about as ever.
-func TestRaisedAfterACrash(t *testing.T) {
-	const steps = 5 // As above; the second grant has its session already, and a folder's records of the first.
-	for n := range steps + 1 {
-		for name, first := range map[string]bool{"First": true, "Second": false} {
-			t.Run(fmt.Sprintf("%d%s", n, name), func(t *testing.T) {
-				generation := 1
-				r := newRig(t, all(1))
-				if !first {
-					r.start()
-					if r.grant() == nil {
-						t.Fatal("nothing is granted")
-					}
-					r.stop()
-					generation++
-					r.write("a.yaml", all(generation))
-				}
-				r.start(func(o *Options) { o.Still = time.Hour })
-				p := r.src.planned(r.src.world.numbered(0))
-				for range n {
-					now := r.src.session(p.Entry)
-					if d := next(r.src.facts(p, now)).Step; d != boot.StepNone {
-						if err := r.src.take(p, now, d); err != nil {
-							t.Fatal(err)
-						}
-					}
-				}
-				r.stop()
-				r.write("a.yaml", all(generation+1))
-				r.start()
-				if g := r.grant(); g == nil || g.Generation != int64(generation+1) {
-					t.Errorf("granted is %+v, want generation %d:\n%s", g, generation+1, r.said.String())
-				}
-			})
-		}
-	}
-}
-
 // errCrash ends a Manager in the middle of a write, as kill -9 would.
 var errCrash = errors.New("crash")
 

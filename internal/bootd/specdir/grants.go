@@ -24,9 +24,6 @@ const (
 // is the entry's, and whether a machine is on nobody knows. Records that say different things are asked about, unless the state folder's
 // is of a grant that is still on its way.
 func next(f boot.IssueFacts) boot.Issue {
-	if neverLeft(f) {
-		f.HostGranted = f.EntryGranted
-	}
 	h, e := f.HostGranted, f.EntryGranted
 	decided := boot.NextIssue(f)
 	switch decided.Step {
@@ -44,21 +41,6 @@ func next(f boot.IssueFacts) boot.Issue {
 		return boot.Issue{Step: boot.StepAsk, Reason: boot.IssueForeignRecord}
 	}
 	return decided
-}
-
-// neverLeft says of a grant in the state folder that bootd ended, or its disk was full, before anything else had it, and that its generation was raised
-// since: it's as if it hadn't been decided. The session, which it would have been written into last, knows of none that is later than what stands beside the specs.
-func neverLeft(f boot.IssueFacts) bool {
-	h, e, s := f.HostGranted, f.EntryGranted, f.Session
-	if h == nil || !h.Issuing || h.Generation >= f.Generation || h.EntryUID != f.EntryUID || h.HostUID != f.HostUID || s == nil || s.UID != h.SessionUID {
-		return false
-	}
-	var known int64 = -1 // Of a machine without any record no grant at all may have been given.
-	if e != nil {
-		known = e.Generation
-	}
-	later := s.Grant != nil && s.Grant.Generation > known || s.Consumed != nil && s.Consumed.Generation > known || s.Installed != nil && s.Installed.Generation > known
-	return known < h.Generation && !later
 }
 
 // facts of a machine, as far as a folder knows them.
@@ -226,8 +208,8 @@ func (s *Source) asks(p *boot.Plan, r *session.Record, d boot.Issue) {
 
 // questions are what was found, by the reason of a step.
 var questions = map[string]string{ //nolint:gochecknoglobals // A table of sentences.
-	boot.IssueForeignRecord: "its records are of another machine or entry, or say different things, as after a restored folder",
-	boot.IssueMissingRecord: "one of its two records of grants is gone, as after a lost state folder or a folder of specs that was made anew",
+	boot.IssueForeignRecord: "its records are of another machine or entry, or say different things, as after a restored folder, or where a generation was raised after bootd was killed, or had a full disk, while it noted a grant",
+	boot.IssueMissingRecord: "one of its two records of grants is gone, as after a lost state folder or a folder of specs that was made anew, or was never written, as where a disk was full or bootd was killed meanwhile",
 	boot.IssueSessionLost:   "it was granted an install whose session is gone",
 	boot.IssueGrantLost:     "it was granted an install that its session no longer knows",
 }
