@@ -16,6 +16,8 @@ const (
 	atOnce = 100 * time.Millisecond
 	// hardly is how long it is where the one before took longer.
 	hardly = time.Millisecond
+	// seldom is how often it's waited for all the same.
+	seldom = time.Minute
 	// most is how large a file may be, in bytes; a chain with its key has some 10 KiB.
 	most = 1 << 20
 )

@@ -37,6 +37,7 @@ type Pair struct {
 	looked  time.Time // when
 	looking chan look // brings what is found by whoever looks now; nil: nobody does
 	slow    bool      // the last look wasn't back at once
+	waited  time.Time // when one was waited for last
 	// reads gives what a file holds.
 	reads  func(path string) ([]byte, error)
 	warned time.Time
@@ -122,25 +123,11 @@ func (p *Pair) Told(host string) {
 // newest looks at the files again where that's due, and doesn't wait for a mount that doesn't answer: each handshake and each packet that names a URL asks.
 func (p *Pair) newest() *tls.Certificate {
 	now := p.now()
-	patience := time.Duration(0)
-	if p.looking == nil {
-		if since := now.Sub(p.looked); since >= 0 && since < often {
-			return p.present
-		}
-		p.looked, p.looking, patience = now, make(chan look, 1), atOnce
-		if p.slow { // It needn't be waited for each time.
-			patience = hardly
-		}
+	p.back(now, 0)
+	if since := now.Sub(p.looked); p.looking == nil && (since < 0 || since >= often) {
+		p.looked, p.looking = now, make(chan look, 1)
 		go p.look(p.read, p.looking)
-	}
-	l, ok := within(p.looking, patience)
-	switch {
-	case ok:
-		p.looking, p.slow = nil, patience == 0
-		p.found(l, now)
-	case !p.slow:
-		p.slow = true
-		p.log.Warn("the TLS certificate or its key isn't read at once, as where they lie on a mount that doesn't answer; the one before is served meanwhile", "file", p.cert, "key", p.key)
+		p.back(now, p.patience(now))
 	}
 	if c := p.aside; c != nil && (invalid(c, now) == "" || invalid(p.present, now) != "") { // It has begun, a clock was wrong, or the other is of no more use.
 		p.aside = nil
@@ -148,6 +135,36 @@ func (p *Pair) newest() *tls.Certificate {
 	}
 	p.warn()
 	return p.present
+}
+
+// patience is how long a look is waited for: where the one before took longer than it should, that's once a minute, so that a rack which boots seldom has
+// what the files say now, and not what they said when the last one booted.
+func (p *Pair) patience(now time.Time) time.Duration {
+	if since := now.Sub(p.waited); p.slow && since >= 0 && since < seldom {
+		return hardly
+	}
+	p.waited = now
+	return atOnce
+}
+
+// back takes what a look brings, if it does so within some time.
+func (p *Pair) back(now time.Time, patience time.Duration) {
+	if p.looking == nil {
+		return
+	}
+	l, ok := within(p.looking, patience)
+	if !ok {
+		if !p.slow {
+			p.log.Warn("the TLS certificate or its key isn't read at once, as where they lie on a mount that doesn't answer; the one before is served meanwhile", "file", p.cert, "key", p.key)
+		}
+		p.slow = true
+		return
+	}
+	p.looking = nil
+	if patience > 0 {
+		p.slow = false
+	}
+	p.found(l, now)
 }
 
 // found takes what was read, where the files have changed.
