@@ -125,9 +125,9 @@ func samePlace(a, b string) bool {
 		y, err := os.Stat(b)
 		return err == nil && os.SameFile(x, y)
 	}
-	x, err := filepath.Abs(a)
-	y, also := filepath.Abs(b)
-	return err == nil && also == nil && x == y
+	x, err := os.Stat(filepath.Dir(filepath.Clean(a)))
+	y, also := os.Stat(filepath.Dir(filepath.Clean(b)))
+	return err == nil && also == nil && os.SameFile(x, y) && filepath.Base(a) == filepath.Base(b)
 }
 
 // peers reads the other servers that are meant to answer.

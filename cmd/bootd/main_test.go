@@ -129,6 +129,7 @@ func TestFoldersApart(t *testing.T) {
 		wrong         bool
 	}{
 		"Record": {"the other half of the records", filepath.Join(specs, ".bootd"), true},
+		"Linked": {"be it by a symbolic link", filepath.Join(link, ".bootd"), true},
 		"Same":   {"one folder", specs, true},
 		"Dotted": {"by another path", specs + "/state/..", true},
 		"Link":   {"by a symbolic link", link, true},

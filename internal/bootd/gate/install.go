@@ -128,6 +128,12 @@ func (g *Gate) Begin(ctx context.Context, c Caller) error {
 	return nil
 }
 
+// Unused says that a boot's grant is there to be used, as far as this bootd knows, and that nothing stands in its way.
+func (g *Gate) Unused(c Caller) bool {
+	s := c.Session
+	return !c.Live() && s != nil && s.Grant != nil && s.Grant.ID == c.Claims.GrantID && !s.Consumed.Covers(s.Grant) && g.held(c) == nil
+}
+
 func (g *Gate) consume(ctx context.Context, c Caller) error {
 	if err := g.paced(c); err != nil {
 		return err

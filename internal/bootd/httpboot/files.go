@@ -78,16 +78,19 @@ func (s *Server) kernelOf(c gate.Caller) {
 
 // image finds the disk image. The first GET consumes the grant before its first byte, and not for an image that can't be had.
 func (s *Server) image(w http.ResponseWriter, r *http.Request) *sending {
-	if c, ok := s.caller(r); ok && c.Fits() && !c.Live() && !c.Owns() && r.Method == http.MethodGet {
-		if a, ok := imageOf(c); ok {
-			f, sent, err := s.found(r, a)
-			if err != nil {
-				missing(w, err)
-				return nil
-			}
-			_ = f.Close()
-			sent()
+	if c, ok := s.caller(r); ok && c.Fits() && r.Method == http.MethodGet && s.o.Gate.Unused(c) {
+		a, ok := imageOf(c)
+		if !ok {
+			http.NotFound(w, r)
+			return nil
 		}
+		f, sent, err := s.found(r, a)
+		if err != nil {
+			missing(w, err)
+			return nil
+		}
+		defer sent() // Held until the grant is used: others may want its room.
+		_ = f.Close()
 	}
 	c, ok := s.admitted(w, r)
 	if !ok {

@@ -102,6 +102,16 @@ func TestFiles(t *testing.T) {
 		"ImageOnItsWay": {
 			reason: "nor for one that isn't there yet", change: func(r *rig) { r.files.err = artifacts.ErrFetching }, path: "image", status: 503,
 		},
+		"ImageGoneUsed": {
+			reason: "who may have none hears that, and not of its image", path: "image", status: 403, calls: []string{"consume"},
+			change: func(r *rig) {
+				r.files.err, r.sessions.err = artifacts.ErrFetching, boot.ErrConsumed
+				r.session.Consumed = &boot.Consumption{GrantID: grantID, EntryUID: "entry", Generation: 1, Nonce: "another"}
+			},
+		},
+		"ImageOfNone": {
+			reason: "nor for one that the profile doesn't have", change: func(r *rig) { r.plan.Artifacts[0].Image = nil }, path: "image", status: 404,
+		},
 		"ImageHead": {
 			reason: "a HEAD doesn't", method: http.MethodHead, path: "image", status: 200,
 		},
