@@ -93,7 +93,7 @@ func assemble(c Config) (*daemon, error) {
 	}
 	d.lent = d.lend()
 	d.gate = gate.New(gate.Options{
-		State: d.state, Keys: d.keys, Synced: d.source.Synced, Held: d.source.Held, Asks: asksOf(d.source), Skewed: skewedBy(d.source), Sessions: d.sessions, Artifacts: d.cache, Now: c.Now, Logger: c.Logger,
+		State: d.state, Keys: d.keys, Synced: d.source.Synced, Held: d.source.Held, Reread: rereadOf(d.source), Asks: asksOf(d.source), Skewed: skewedBy(d.source), Sessions: d.sessions, Artifacts: d.cache, Now: c.Now, Logger: c.Logger,
 	})
 	d.metrics = newMetrics(d)
 	d.metrics.registry.MustRegister(cacheMetrics(d.cache)...)

@@ -44,6 +44,16 @@ func skewedBy(s Source) func() bool {
 	return nil
 }
 
+// rereadOf is how a source is asked for what its specs say now; nil: it isn't, and the API is by who writes a session.
+func rereadOf(s Source) func(context.Context, *boot.Plan) bool {
+	if c, ok := s.(interface {
+		Reread(ctx context.Context, p *boot.Plan) bool
+	}); ok {
+		return c.Reread
+	}
+	return nil
+}
+
 // asksOf says whether a source asks people about a machine; nil: it never does.
 func asksOf(s Source) func(*boot.Plan) bool {
 	if c, ok := s.(interface{ Asks(p *boot.Plan) bool }); ok {

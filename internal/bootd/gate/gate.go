@@ -40,7 +40,7 @@ type Artifacts interface {
 	DigestOf(a boot.Artifact) string
 }
 
-// Options of a Gate. All are required, but Skewed and Asks.
+// Options of a Gate. All are required, but Skewed, Reread and Asks.
 type Options struct {
 	// State gives what is known now; nil: nothing yet.
 	State func() *boot.State
@@ -53,6 +53,9 @@ type Options struct {
 	// Held says that nothing may be installed by a plan now, though its grant stands: its specs are in doubt, or another server answers
 	// its machine. A boot that has its script already waits.
 	Held func(*boot.Plan) bool
+	// Reread waits until what is served is what the specs say now, and says whether the plan of a machine that is about to use a grant is still that one;
+	// nil: who writes down that it's used asks.
+	Reread func(context.Context, *boot.Plan) bool
 	// Asks says whether that's so until a person has said that the machine is the one that is meant; nil: nobody is asked.
 	Asks      func(*boot.Plan) bool
 	Sessions  Sessions

@@ -47,6 +47,20 @@ func (g *Gate) held(c Caller) error {
 	return ErrHeld
 }
 
+// free is held, asked of the specs as they are now: what follows can't be taken back.
+func (g *Gate) free(ctx context.Context, c Caller) error {
+	if err := g.held(c); err != nil {
+		return err
+	}
+	if g.o.Reread == nil {
+		return nil
+	}
+	if !g.o.Reread(ctx, c.Plan) {
+		return ErrHeld
+	}
+	return g.held(c)
+}
+
 // asks says whether a person is asked about a machine.
 func (g *Gate) asks(c Caller) bool { return g.o.Asks != nil && g.o.Asks(c.Plan) }
 
@@ -78,7 +92,7 @@ func (g *Gate) Deliver(ctx context.Context, c Caller) error {
 	if err := g.paced(c); err != nil {
 		return err
 	}
-	if err := g.held(c); err != nil {
+	if err := g.free(ctx, c); err != nil {
 		return err
 	}
 	return g.o.Sessions.Deliver(ctx, c.Plan, c.Claims)
@@ -138,7 +152,7 @@ func (g *Gate) consume(ctx context.Context, c Caller) error {
 	if err := g.paced(c); err != nil {
 		return err
 	}
-	if err := g.held(c); err != nil {
+	if err := g.free(ctx, c); err != nil {
 		return err
 	}
 	return g.o.Sessions.Consume(ctx, c.Plan, c.Claims)

@@ -203,6 +203,9 @@ func (g *Gate) open(ctx context.Context, c Caller, t boot.Claims) error {
 	}
 	x := c.Claims.Exchange(g.o.Now())
 	if c.Plan.KernelDestroys() {
+		if err := g.free(ctx, c); err != nil {
+			return err
+		}
 		if err := g.o.Sessions.OpenAndConsume(ctx, c.Plan, t, x); err != nil {
 			return err
 		}

@@ -147,6 +147,7 @@ type rig struct {
 	synced   bool
 	skewed   bool
 	held     bool
+	reread   func(context.Context, *boot.Plan) bool
 	asks     bool
 	stateNil bool
 	// known is what doesn't change any more; nil: it's made anew each time.
@@ -204,7 +205,7 @@ func (r *rig) state() *boot.State {
 func (r *rig) gate(s gate.Sessions) *gate.Gate {
 	return gate.New(gate.Options{
 		State: r.state, Keys: func() [][]byte { return [][]byte{r.key} }, Synced: func(*boot.Plan) bool { return r.synced },
-		Held: func(*boot.Plan) bool { return r.held }, Asks: func(*boot.Plan) bool { return r.asks }, Skewed: func() bool { return r.skewed },
+		Held: func(*boot.Plan) bool { return r.held }, Reread: r.reread, Asks: func(*boot.Plan) bool { return r.asks }, Skewed: func() bool { return r.skewed },
 		Sessions: s, Artifacts: &r.files, Now: func() time.Time { return r.now }, Logger: r.logger(),
 	})
 }

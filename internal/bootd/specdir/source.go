@@ -54,6 +54,7 @@ type Source struct {
 	data  atomic.Pointer[[2]map[string]map[string][]byte]
 	known atomic.Pointer[compared]
 	poke  chan struct{}
+	looks looks
 
 	mu sync.Mutex
 	// elsewhere are the servers, by entry UID, whose offer a machine took. unnoted are those that aren't in the records yet.
@@ -209,9 +210,11 @@ func (s *Source) Run(ctx context.Context) error {
 	go s.o.Keys.Run(ctx)
 	s.resume(ctx)
 	var rested time.Time
+	var wait []chan struct{}
 	for {
+		wait = append(wait, s.looks.take()...)
 		began := time.Now()
-		s.read()
+		read := s.read()
 		took := time.Since(began)
 		if now := time.Now(); !now.Before(rested) {
 			s.resolve()
@@ -220,9 +223,15 @@ func (s *Source) Run(ctx context.Context) error {
 			s.keep(s.o.Still)
 			rested = time.Now().Add(rests(time.Since(now)))
 		}
-		wait := max(every, min(calm*took, time.Second))
+		if read && !s.stale { // What it holds is served.
+			for _, c := range wait {
+				close(c)
+			}
+			wait = nil
+		}
+		next := max(every, min(calm*took, time.Second))
 		// Once a large file was read, the next look isn't as long.
-		if !pause(ctx, max(debounce, min(rest*took, time.Second)), nil) || !pause(ctx, wait, s.poke) {
+		if !pause(ctx, max(debounce, min(rest*took, time.Second)), nil) || !pause(ctx, next, s.poke) {
 			return nil
 		}
 	}
@@ -254,12 +263,12 @@ func (s *Source) look() {
 	s.resolve()
 }
 
-// read reads the folder, where it changed. What only came is taken in at once.
-func (s *Source) read() {
+// read reads the folder, where it changed. What only came is taken in at once. false: it can't be read.
+func (s *Source) read() bool {
 	changed, err := s.folder.look()
 	if err != nil {
 		s.say("", err.Error())
-		return
+		return false
 	}
 	s.say("", "")
 	if s.folder.moving {
@@ -272,6 +281,7 @@ func (s *Source) read() {
 	case !s.stale && (s.settles() || s.state.Load() == nil):
 		s.stale, s.settled = true, s.state.Load() != nil
 	}
+	return true
 }
 
 // resolve takes in what the folder holds, if it's another than before.

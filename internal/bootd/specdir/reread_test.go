@@ -1,0 +1,85 @@
+package specdir
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
+)
+
+// TestReread: what stops an install counts from when it stands in the folder, and not from when it's read: who uses a grant has it read before.
+func TestReread(t *testing.T) {
+	machine := entryYAML("m1", mac1, "10.77.0.11", 1)
+	paused := func(r *rig) { r.write("m.yaml", idleYAML(1, `, annotations: {crossplane.io/paused: "true"}`, "")) }
+	cases := map[string]struct {
+		reason string
+		stop   func(r *rig)
+		held   bool
+	}{
+		"Nothing": {"it stands as it was", func(*rig) {}, false},
+		"Another": {"another machine's is no matter of this one", func(r *rig) { r.write("b.yaml", entryYAML("b", mac2, "10.77.0.12", 1)) }, false},
+		"Paused":  {"it's paused", paused, true},
+		"Gone":    {"it's removed", func(r *rig) { remove(r.t, filepath.Join(r.dir, "m.yaml")) }, true},
+		"Lowered": {"its generation is lowered", func(r *rig) { r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 0)) }, true},
+		"Unread":  {"what it says now isn't known", func(r *rig) { r.hide() }, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, "")
+			r.write("net.yaml", sharedYAML)
+			r.write("m.yaml", machine)
+			r.start()
+			p := r.plan()
+			g := gate.New(gate.Options{
+				State: r.src.State, Keys: r.src.Keys, Synced: r.src.Synced, Held: r.src.Held, Sessions: r.m, Artifacts: noFiles{},
+				Now: r.now, Logger: slog.New(slog.DiscardHandler),
+				Reread: func(ctx context.Context, p *boot.Plan) bool {
+					ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+					defer cancel()
+					return r.src.Reread(ctx, p)
+				},
+			})
+			s := r.src.State().Sessions[p.EntryUID]
+			script := gate.Caller{
+				Claims: boot.Claims{Kind: boot.TokenScript, Entry: boot.KeyOf(p.EntryUID), Nonce: boot.Stamped("0000000000000001", r.now())}, Plan: p, Session: &s,
+			}
+			a := g.Script(t.Context(), script, boot.Firmware{Arch: boot.AMD64}, true, func(gate.Answer) error { return nil })
+			c, ok := g.Caller(a.Token, boot.TokenBoot)
+			if a.Answer != boot.AnswerInstall || !ok || !c.Fits() {
+				t.Fatalf("%+v\n%s", a, r.said.String())
+			}
+			ctx, end := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			tc.stop(r) // Before Run has looked.
+			go func() { done <- r.src.Run(ctx) }()
+			_, err := g.Admit(t.Context(), c, true)
+			if errors.Is(err, gate.ErrHeld) != tc.held || err != nil && !tc.held {
+				t.Errorf("%s: %v\n%s", tc.reason, err, r.said.String())
+			}
+			if used := len(r.m.Logged(p.EntryUID, p.HostUID)) > 0; used == tc.held {
+				t.Errorf("%s: its grant is used: %t", tc.reason, used)
+			}
+			end()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			if r.src.Reread(ctx, p) {
+				t.Error("nobody reads any more")
+			}
+		})
+	}
+}
+
+// hide has the folder gone, as where its mount is.
+func (r *rig) hide() {
+	r.t.Helper()
+	if err := os.Rename(r.dir, r.dir+".away"); err != nil {
+		r.t.Fatal(err)
+	}
+}
