@@ -41,6 +41,8 @@ func notHeard(what, network, address string, err error, owned func() string) err
 	case errors.Is(err, unix.ENODEV):
 		_, device, _ := strings.Cut(what, onDevice)
 		return ConfigError{fmt.Errorf("cannot listen for %s: there's no interface %q here; there are %s", what, device, strings.Join(deviceNames(), ", "))}
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+		return ConfigError{fmt.Errorf("cannot listen for %s on %s: this user may not: give bootd CAP_NET_BIND_SERVICE, which ports below 1024 take (on a named interface CAP_NET_RAW, too): %w", what, address, err)}
 	case errors.Is(err, unix.EADDRNOTAVAIL):
 		return ConfigError{fmt.Errorf("cannot listen for %s: no interface of this host has the address of %s", what, address)}
 	}

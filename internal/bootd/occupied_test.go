@@ -61,4 +61,8 @@ func TestOccupied(t *testing.T) {
 	if err := cannotListen("DHCP", "udp4", ":67", boom); !errors.Is(err, boom) {
 		t.Error(err)
 	}
+	denied := os.NewSyscallError("bind", unix.EACCES)
+	if err := cannotListen("DHCP", "udp4", "0.0.0.0:67", denied); !errors.Is(err, unix.EACCES) || !strings.Contains(err.Error(), "cannot listen for DHCP on 0.0.0.0:67: this user may not: give bootd CAP_NET_BIND_SERVICE") {
+		t.Error(err)
+	}
 }

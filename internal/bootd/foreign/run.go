@@ -72,7 +72,7 @@ type hearing struct {
 func (w *Watch) hear(ctx context.Context) hearing {
 	f, err := open()
 	if err != nil {
-		w.o.Logger.Warn("other DHCP servers are noticed only when a machine takes their offer", "error", err.Error())
+		w.o.Logger.Warn("other DHCP servers are noticed only when a machine takes their offer, and a network whose foreignServer is Refuse begins beside them: give bootd CAP_NET_RAW", "error", err.Error())
 		return hearing{began: true}
 	}
 	ctx, cancel := context.WithCancel(ctx)
