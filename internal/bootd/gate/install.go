@@ -35,6 +35,9 @@ var ErrHeld = errors.New("nothing is installed on this machine now, though its s
 // errAsks is ErrHeld where a person has to say that it's the machine which is meant.
 var errAsks = fmt.Errorf("%w; see what bootd explain says of it", ErrHeld)
 
+// errUnread is ErrHeld where the specs were changed since the machine was found, or couldn't be read once more in time.
+var errUnread = fmt.Errorf("%w; or they changed just now, or couldn't be read once more before the grant is used", ErrHeld)
+
 // held comes before a grant is opened or used, and before a kernel goes out that destroys. Nothing is written then: once nothing stands in
 // the way, the same boot goes on.
 func (g *Gate) held(c Caller) error {
@@ -56,7 +59,7 @@ func (g *Gate) free(ctx context.Context, c Caller) error {
 		return nil
 	}
 	if !g.o.Reread(ctx, c.Plan) {
-		return ErrHeld
+		return errUnread
 	}
 	return g.held(c)
 }

@@ -13,26 +13,64 @@ const rereadFor = 10 * time.Second
 
 // looks are those who wait for a look at the folder that begins after they asked.
 type looks struct {
-	mu      sync.Mutex
-	waiting []chan struct{}
+	mu sync.Mutex
+	// waiting is closed after the next look; nil: nobody waits. under are those of one that has begun: Run's alone.
+	waiting chan struct{}
+	under   []chan struct{}
+	ended   bool
 }
 
-// ask gives what is closed after such a look.
+// ask gives what is closed after such a look; nil: nobody looks any more.
 func (l *looks) ask() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := make(chan struct{})
-	l.waiting = append(l.waiting, c)
-	return c
+	if l.ended {
+		return nil
+	}
+	if l.waiting == nil {
+		l.waiting = make(chan struct{})
+	}
+	return l.waiting
 }
 
-// take gives those who wait for the look that's about to begin.
-func (l *looks) take() []chan struct{} {
+// any says whether somebody waits for a look that hasn't begun.
+func (l *looks) any() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w := l.waiting
-	l.waiting = nil
-	return w
+	return l.waiting != nil
+}
+
+// take begins a look for those who wait.
+func (l *looks) take() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting != nil {
+		l.under = append(l.under, l.waiting)
+		l.waiting = nil
+	}
+}
+
+// answer tells those of whom a look was.
+func (l *looks) answer() {
+	for _, c := range l.under {
+		close(c)
+	}
+	l.under = nil
+}
+
+// end tells all that nobody looks any more.
+func (l *looks) end() {
+	l.take()
+	l.mu.Lock()
+	l.ended = true
+	l.mu.Unlock()
+	l.answer()
+}
+
+func (l *looks) over() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ended
 }
 
 // Reread waits until what the folder holds now is what is served, and says whether a machine's plan is still the one that it was. Who uses a grant asks before:
@@ -41,6 +79,9 @@ func (s *Source) Reread(ctx context.Context, p *boot.Plan) bool {
 	ctx, cancel := context.WithTimeout(ctx, rereadFor)
 	defer cancel()
 	looked := s.looks.ask()
+	if looked == nil {
+		return false
+	}
 	s.wake()
 	select {
 	case <-looked:
@@ -48,7 +89,7 @@ func (s *Source) Reread(ctx context.Context, p *boot.Plan) bool {
 		return false
 	}
 	st := s.state.Load()
-	if st == nil {
+	if st == nil || s.looks.over() {
 		return false
 	}
 	now, ok := st.ByEntry(boot.KeyOf(p.EntryUID))

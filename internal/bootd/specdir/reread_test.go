@@ -76,6 +76,58 @@ func TestReread(t *testing.T) {
 	}
 }
 
+// TestReadAndServed: who asked is answered by a look that began afterwards, and once what it found is served.
+func TestReadAndServed(t *testing.T) {
+	r := newRig(t, all(1))
+	r.start()
+	asked := r.src.looks.ask()
+	answered := func() bool {
+		select {
+		case <-asked:
+			return true
+		default:
+			return false
+		}
+	}
+	r.src.looks.take()
+	late := r.src.looks.ask()
+	r.write("a.yaml", all(2))
+	r.src.answers()
+	if answered() || !r.src.stale {
+		t.Error("what the folder holds is read, and not resolved")
+	}
+	r.src.resolve()
+	r.src.answer()
+	if answered() {
+		t.Error("it's resolved, and not served")
+	}
+	r.src.turn()
+	r.src.answer()
+	if !answered() || r.plan().InstallGeneration != 2 {
+		t.Error("it's served, and nobody is told")
+	}
+	if asked = late; !answered() { // Of the look by answers.
+		t.Error("who asked before that look isn't told")
+	}
+	asked = r.src.looks.ask()
+	r.src.answer()
+	if answered() {
+		t.Error("who asked during a look is told of that")
+	}
+	if !r.src.looks.any() || r.src.overtaken() || !answered() {
+		t.Error("nothing has changed, and who asks while grants are made waits")
+	}
+	asked = r.src.looks.ask()
+	r.write("a.yaml", all(3))
+	if !r.src.overtaken() || answered() {
+		t.Error("grants are made by what stands there no more")
+	}
+	r.src.looks.end()
+	if p := r.plan(); !answered() || r.src.Reread(t.Context(), p) {
+		t.Error("nobody looks any more, and somebody waits for it")
+	}
+}
+
 // hide has the folder gone, as where its mount is.
 func (r *rig) hide() {
 	r.t.Helper()

@@ -80,6 +80,7 @@ type Source struct {
 	restless atomic.Bool
 	unrested bool // It was said.
 	stale    bool // The folder has changed, and wasn't resolved since.
+	unserved bool // It was resolved, and what came of it isn't served yet.
 	// uncompared are the entries, by UID, whose session couldn't be compared with the log.
 	uncompared map[string]bool
 	// settles says that it's only stale since nothing that's missing comes any more.
@@ -210,11 +211,10 @@ func (s *Source) Run(ctx context.Context) error {
 	go s.o.Keys.Run(ctx)
 	s.resume(ctx)
 	var rested time.Time
-	var wait []chan struct{}
+	defer s.looks.end()
 	for {
-		wait = append(wait, s.looks.take()...)
 		began := time.Now()
-		read := s.read()
+		read := s.answers()
 		took := time.Since(began)
 		if now := time.Now(); !now.Before(rested) {
 			s.resolve()
@@ -223,11 +223,8 @@ func (s *Source) Run(ctx context.Context) error {
 			s.keep(s.o.Still)
 			rested = time.Now().Add(rests(time.Since(now)))
 		}
-		if read && !s.stale { // What it holds is served.
-			for _, c := range wait {
-				close(c)
-			}
-			wait = nil
+		if read {
+			s.answer()
 		}
 		next := max(every, min(calm*took, time.Second))
 		// Once a large file was read, the next look isn't as long.
@@ -235,6 +232,33 @@ func (s *Source) Run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// answers looks at the folder, and tells who waits for that where what it holds is served already. false: it can't be read.
+func (s *Source) answers() bool {
+	s.looks.take()
+	read := s.read()
+	if read {
+		s.answer()
+	}
+	return read
+}
+
+// answer tells who waits for a look that what it found is served, if it is.
+func (s *Source) answer() {
+	if !s.stale && !s.unserved {
+		s.looks.answer()
+	}
+}
+
+// overtaken looks at the folder in between where somebody waits for that: thousands of grants take as long as the disk does. It says whether what is
+// granted by has changed meanwhile.
+func (s *Source) overtaken() bool {
+	if !s.looks.any() {
+		return false
+	}
+	version := s.version
+	return !s.answers() || s.stale || s.version != version
 }
 
 // pause waits, or ends early where something comes in; false once ctx has ended.
@@ -289,7 +313,7 @@ func (s *Source) resolve() {
 	if !s.stale {
 		return
 	}
-	s.stale = false
+	s.stale, s.unserved = false, true
 	s.world, s.taken = s.folder.resolve(s.o.Node, s.before()), false
 	if !s.settled { // Nothing was written: whatever is granted needn't wait again.
 		s.changed = time.Now()

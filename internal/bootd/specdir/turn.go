@@ -68,6 +68,9 @@ func (s *Source) grant() {
 		if r, ok := s.store.Find(p.Entry); (!ok || r.Session.Grant == nil) && asks(p) == 0 && len(s.said) == 0 {
 			continue // As for most: nothing is asked for, and nothing is to be taken back.
 		}
+		if s.overtaken() {
+			return // It isn't still any more, and goes on once it has been.
+		}
 		p = s.world.numbered(i)
 		why, err := "", error(nil)
 		if !s.world.kept[p.EntryUID] { // What is in doubt takes nothing back either: it's held, and goes on once it's right again.
@@ -197,5 +200,6 @@ func (s *Source) publish() {
 	s.data.Store(s.world.given())
 	s.known.Store(&k)
 	s.state.Store(st)
+	s.unserved = false
 	s.onNew(st)
 }
