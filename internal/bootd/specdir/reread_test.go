@@ -3,9 +3,11 @@ package specdir
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -125,6 +127,42 @@ func TestReadAndServed(t *testing.T) {
 	r.src.looks.end()
 	if p := r.plan(); !answered() || r.src.Reread(t.Context(), p) {
 		t.Error("nobody looks any more, and somebody waits for it")
+	}
+}
+
+// TestRereadMeanwhile: who is about to use a grant is told while many others are made, each with writes that the disk takes its time for.
+func TestRereadMeanwhile(t *testing.T) {
+	const others = 400
+	wide := strings.NewReplacer("10.77.0.0/24", "10.64.0.0/10", "/24", "/10")
+	r := newRig(t, "")
+	r.write("net.yaml", wide.Replace(sharedYAML))
+	r.write("m.yaml", wide.Replace(entryYAML("m1", mac1, "10.77.0.11", 1)))
+	r.start()
+	p := r.plan()
+	ctx, end := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.src.Run(ctx) }()
+	var all []string
+	for i := range others {
+		all = append(all, wide.Replace(entryYAML(fmt.Sprintf("x%d", i), fmt.Sprintf("52:54:01:00:%02x:%02x", i>>8, i&255), fmt.Sprintf("10.78.%d.%d", 1+i>>8, i&255), 1)))
+	}
+	r.write("b.yaml", strings.Join(all, "---\n"))
+	meanwhile := 0
+	for granted := 0; granted <= others; granted = r.src.store.Len() {
+		if !r.src.Reread(ctx, p) {
+			t.Errorf("it's refused with %d of %d sessions there", granted, others)
+			break
+		}
+		if granted > 1 {
+			meanwhile++
+		}
+	}
+	if meanwhile == 0 {
+		t.Error("nobody is told before all are made")
+	}
+	end()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 

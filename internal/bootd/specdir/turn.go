@@ -30,6 +30,9 @@ func (s *Source) turn() {
 	}
 	s.recall()
 	if installs && quiet {
+		if s.unserved { // Grants may take the disk long, and who uses one meanwhile is told of what is served.
+			s.publish()
+		}
 		s.grant()
 	}
 	mark := s.mark() // What comes in while a state is made is in the next one.
