@@ -43,7 +43,12 @@ func CarriedByFile(word string) error {
 }
 
 func printable(word string) bool {
-	return !strings.ContainsFunc(word, func(r rune) bool { return r <= ' ' || r > '~' })
+	for i := range len(word) { // Each script asks it of each word.
+		if c := word[i]; c <= ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // byIPXE says that a machine which boots a profile has iPXE, whatever it turns out to be. One that takes shim has grub where its firmware is UEFI, and one
