@@ -5,10 +5,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/regular"
 )
 
 const (
@@ -71,30 +72,20 @@ func (p *Pair) marks() (m [2]mark) {
 }
 
 var (
-	errEmpty     = errors.New("it holds no certificate")
-	errIrregular = errors.New("it's no regular file")
-	errLarge     = errors.New("it's larger than 1 MiB")
+	errEmpty = errors.New("it holds no certificate")
+	errLarge = errors.New("it's larger than 1 MiB")
 )
 
 // readFile reads a file of the pair, and no pipe, to which nobody may ever write, nor a device without an end.
 func readFile(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // It says which file.
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
+	b, err := regular.Read(path, most)
 	switch {
-	case err != nil:
-		return nil, err //nolint:wrapcheck // As above.
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: %w", path, errIrregular)
-	}
-	b, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && len(b) > most {
+	case errors.Is(err, regular.ErrIrregular):
+		err = fmt.Errorf("%s: %w", path, err)
+	case errors.Is(err, regular.ErrLarge):
 		err = fmt.Errorf("%s: %w", path, errLarge)
 	}
-	return b, err //nolint:wrapcheck // As above.
+	return b, err
 }
 
 // load reads the pair.

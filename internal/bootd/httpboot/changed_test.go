@@ -1,10 +1,8 @@
 package httpboot
 
 import (
-	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -27,25 +25,7 @@ func TestChangedWhileSent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, stop := context.WithCancel(t.Context())
-			done := make(chan error, 1)
-			go func() {
-				done <- Serve(ctx, l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					f, err := os.Open(file)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					defer func() { _ = f.Close() }()
-					serve(&recorder{ResponseWriter: w}, r, f)
-				}), slog.New(slog.DiscardHandler))
-			}()
-			t.Cleanup(func() {
-				stop()
-				if err := <-done; err != nil {
-					t.Error(err)
-				}
-			})
+			serving(t, l, file, func(w http.ResponseWriter, r *http.Request, f *os.File) { serve(&recorder{ResponseWriter: w}, r, f) })
 			get := func(meanwhile func()) (int64, error) {
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.Addr().String()+path, http.NoBody)
 				if err != nil {

@@ -52,6 +52,30 @@ func (c *copied) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
+// serving serves a file at a listener, by send, until the test has ended.
+func serving(t *testing.T, l net.Listener, file string, send func(http.ResponseWriter, *http.Request, *os.File)) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- Serve(ctx, l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			f, err := os.Open(file)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer func() { _ = f.Close() }()
+			send(w, r, f)
+		}), slog.New(slog.DiscardHandler))
+	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestFilesAreSentByTheKernel: one wrapper that hides what net/http looks for, and each byte of an image is copied twice.
 func TestFilesAreSentByTheKernel(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789abcdef"), 3<<20/16+7)
@@ -64,25 +88,7 @@ func TestFilesAreSentByTheKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := &copying{Listener: inner}
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() {
-		done <- Serve(ctx, l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			f, err := os.Open(file)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer func() { _ = f.Close() }()
-			serve(&recorder{ResponseWriter: w}, r, f)
-		}), slog.New(slog.DiscardHandler))
-	}()
-	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
+	serving(t, l, file, func(w http.ResponseWriter, r *http.Request, f *os.File) { serve(&recorder{ResponseWriter: w}, r, f) })
 	get := func(path, ask string) []byte {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+inner.Addr().String()+path, http.NoBody)

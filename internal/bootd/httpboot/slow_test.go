@@ -2,9 +2,7 @@ package httpboot
 
 import (
 	"bytes"
-	"context"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -36,25 +34,7 @@ func testSlowReader(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() {
-		done <- Serve(ctx, inner, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			f, err := os.Open(file)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer func() { _ = f.Close() }()
-			serveWithin(w, r, f, patience)
-		}), slog.New(slog.DiscardHandler))
-	}()
-	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
+	serving(t, inner, file, func(w http.ResponseWriter, r *http.Request, f *os.File) { serveWithin(w, r, f, patience) })
 	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", inner.Addr().String())
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"os"
@@ -13,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/regular"
 )
 
 // A folder keeps what the files of a folder hold. A file is read again when it changes. What was right in one that has become wrong is
@@ -146,7 +145,7 @@ func (f *folder) read(name string) bool {
 	if known && !before.old && before.stamp == now {
 		return false
 	}
-	b, err := readRegular(path)
+	b, err := regular.Read(path, maxFile)
 	if err == nil && blank(b) && (before.blind || before.holds() || !known && !f.began) {
 		err = errEmpty
 	}
@@ -239,41 +238,7 @@ func (f *folder) blind() (names []string) {
 // maxFile is how many bytes of one file are read: a hundred thousand machines are some eighty million.
 const maxFile = 256 << 20
 
-// openRegular opens a file. A pipe, on which a read would wait for ever, a folder or a device is none.
-func openRegular(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	i, err := f.Stat()
-	switch {
-	case err != nil:
-	case !i.Mode().IsRegular():
-		err = errIrregular
-	case i.Size() > maxFile:
-		err = fmt.Errorf("%w: it has %d bytes, and at most %d are read", errLarge, i.Size(), maxFile)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-// readRegular reads a file that openRegular opens.
-func readRegular(path string) ([]byte, error) {
-	f, err := openRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	return io.ReadAll(io.LimitReader(f, maxFile))
-}
-
-var (
-	errIrregular = errors.New("it's no regular file")
-	errEmpty     = errors.New("it's suddenly empty")
-	errLarge     = errors.New("it's too large")
-)
+var errEmpty = errors.New("it's suddenly empty")
 
 // keep adds to what is right in a file what was right in it before: what has become wrong can't be told from what was taken out.
 func keep(now, before []object) []object {

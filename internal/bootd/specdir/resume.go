@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/regular"
 )
 
 // chunk is how much of a file is read at once, to see whether it's what it was.
@@ -104,7 +105,7 @@ func (f *folder) unchanged(ctx context.Context, files map[string]content) error 
 
 // digest of a file's bytes.
 func digest(ctx context.Context, path string, buf []byte, b *breath) (sum [sha256.Size]byte, err error) {
-	f, err := openRegular(path)
+	f, err := regular.Open(path, maxFile)
 	if err != nil {
 		return sum, err
 	}
