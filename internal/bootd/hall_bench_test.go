@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -74,8 +75,10 @@ func hall(b *testing.B, machines int) (d *daemon, asked [][]byte) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	runs := sync.WaitGroup{}
+	b.Cleanup(runs.Wait) // They write to the folders until they've ended.
 	for _, run := range []func(context.Context) error{d.source.Run, d.sessions.Run, d.cache.Run} {
-		go func() { _ = run(b.Context()) }()
+		runs.Go(func() { _ = run(b.Context()) })
 	}
 	for d.state() == nil || d.state().Len() < machines || len(d.keys()) == 0 {
 		time.Sleep(time.Millisecond)

@@ -181,6 +181,8 @@ func TestTokens(t *testing.T) {
 		"Token":    {reason: "a token is had, and shown to the registry alone", challenge: `Bearer realm="` + service + `/token?x=y",service="here",scope="repository:other:push"`, answer: `{"token":"let-me-in"}`},
 		"Access":   {reason: "as OAuth calls it", challenge: `bearer realm="` + service + `",service="here"`, answer: `{"access_token":"let-me-in","expires_in":60}`},
 		"Both":     {reason: "who has a password may show that, too", challenge: "Basic realm=\"x\"\n" + `Bearer realm="` + service + `",service="here"`, answer: `{"token":"let-me-in"}`},
+		"OneLine":  {reason: "both of them in one header", challenge: `Basic realm="x", Bearer realm="` + service + `",service=here`, answer: `{"token":"let-me-in"}`},
+		"Capitals": {reason: "names are in capitals or not", challenge: `BEARER Realm = "` + service + `", scope="", Service="here", error="invalid_token", Basic realm="x"`, answer: `{"token":"let-me-in"}`},
 		"Password": {reason: "there is none to give", challenge: `Basic realm="x"`, code: ReasonFetch, says: "bootd has none"},
 		"Nothing":  {reason: "nothing is said", code: ReasonFetch, says: "bootd has none"},
 		"File":     {reason: "no URL of a server", challenge: `Bearer realm="file:///etc/passwd"`, code: ReasonFetch, says: "bootd has none"},

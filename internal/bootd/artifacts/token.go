@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-var challengeWord = regexp.MustCompile(`([a-z]+)="([^"]*)"`)
+// challengeWord is a scheme's name, or a parameter: its name and value, in quotes or without.
+var challengeWord = regexp.MustCompile(`([\w-]+)(?:[ \t]*=[ \t]*(?:"([^"]*)"|([^\s,"=]+)))?`)
 
 // authorise finds out what a registry is to be shown that wants to know who asks: a token of its token service's, or the login itself.
 func (p *pull) authorise(ctx context.Context, challenges []string) (string, error) {
@@ -36,17 +37,17 @@ func (p *pull) authorise(ctx context.Context, challenges []string) (string, erro
 	return "", errors.New("its registry wants a password, and bootd has none: name a Secret that has it in the profile's pullSecretRef, or let everybody read the repository")
 }
 
-// challenge reads what a registry says (RFC 9110 §11.6.1): where its token service is, "" where it names none, and whether it takes passwords.
+// challenge reads what a registry says (RFC 9110 §11.6.1), in one header or several: where its token service is, "" where it names none, and
+// whether it takes passwords.
 func challenge(challenges []string) (realm, service string, basic bool) {
-	words := map[string]string{}
-	for _, c := range challenges {
-		kind, rest, _ := strings.Cut(c, " ")
-		basic = basic || strings.EqualFold(kind, "Basic")
-		if len(words) > 0 || !strings.EqualFold(kind, "Bearer") {
-			continue
-		}
-		for _, m := range challengeWord.FindAllStringSubmatch(rest, -1) {
-			words[m[1]] = m[2]
+	words, scheme := map[string]string{}, ""
+	for _, m := range challengeWord.FindAllStringSubmatch(strings.Join(challenges, ", "), -1) {
+		name := strings.ToLower(m[1])
+		switch {
+		case !strings.Contains(m[0], "="):
+			scheme, basic = name, basic || name == "basic"
+		case scheme == "bearer" && words[name] == "":
+			words[name] = m[2] + m[3]
 		}
 	}
 	return words["realm"], words["service"], basic

@@ -33,8 +33,11 @@ func (s *Server) given(w http.ResponseWriter, r *http.Request, c gate.Caller, da
 	}
 	plainConditions(r)
 	serveBytes(w, r, b)
+	if r.Method != http.MethodGet {
+		return
+	}
 	s.about(c).Info("data is given", "what", name)
-	if name == userData && r.Method == http.MethodGet && r.Header.Get("Range") == "" && r.Context().Err() == nil && c.Plan.SilentInstaller {
+	if name == userData && r.Header.Get("Range") == "" && r.Context().Err() == nil && c.Plan.SilentInstaller {
 		s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{Kind: session.SawData, At: s.o.Now(), GrantID: c.Claims.GrantID, Silent: true})
 	}
 }
