@@ -33,7 +33,7 @@ func becauseDHCP(r dhcp.Reason) string {
 		dhcp.SilentMalformed:      "it names no address that it wants",
 		dhcp.SilentType:           "it's a message that needs no answer",
 		dhcp.SilentForeign:        "another DHCP server answers on the network, its dhcp.foreignServer is Refuse, and bootd has answered nobody there yet: stop that server, or set Warn",
-		dhcp.SilentListening:      "its dhcp.foreignServer is Refuse, and bootd listens for three seconds whether another server is there before it begins",
+		dhcp.SilentListening:      "its dhcp.foreignServer is Refuse, and bootd listens for five seconds whether another server is there before it begins",
 		dhcp.SilentOff:            "its BootNetwork's dhcp.mode is Off: bootd answers no DHCP there",
 		dhcp.SilentNoProxy:        "its BootNetwork's dhcp.mode is Proxy, and port 4011 is another program's: bootd's log says whose",
 		dhcp.SilentNotProxied:     "it asked at port 4011, which another server's offer sent it to, and its BootNetwork's dhcp.mode isn't Proxy",

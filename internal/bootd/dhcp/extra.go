@@ -23,7 +23,11 @@ func (e *exchange) routes(p *wire.Reply, n *boot.Network) {
 		if value == nil {
 			value = classless(rs, n)
 		}
-		p.Bytes(code, rankRoutes, value)
+		rank := uint8(rankRoutes)
+		if code == wire.OptionRoutesMicrosoft && e.req.Asked(wire.OptionRoutes) {
+			rank = rankRoutesMicrosoft
+		}
+		p.Bytes(code, rank, value)
 	}
 }
 

@@ -2,7 +2,9 @@ package dhcp
 
 import (
 	"encoding/hex"
+	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,6 +38,16 @@ func TestRoutes(t *testing.T) {
 			reason: "some ask for both", segment: withRoutes, asks: asks(dhcpv4.OptionClasslessStaticRoute, dhcpv4.GenericOptionCode(249)),
 			want: first + second + gateway, microsoft: first + second + gateway,
 		},
+		"Room": {
+			reason: "where there's room for one of the two, it's the standard's", segment: func(g *boot.Segment) {
+				withRoutes(g)
+				for i := range 24 {
+					g.Routes = append(g.Routes, boot.Route{To: netip.PrefixFrom(netip.AddrFrom4([4]byte{172, 16, byte(i), 0}), 24), Via: netip.MustParseAddr("10.99.0.254")})
+				}
+			},
+			asks: asks(dhcpv4.OptionClasslessStaticRoute, dhcpv4.GenericOptionCode(249)),
+			want: first + second + many(24) + gateway,
+		},
 		"NoGateway": {
 			reason: "no way to everywhere is made up", segment: withRoutes, plan: func(p *boot.Plan) { p.Network.Gateway = netip.Addr{} },
 			asks: asks(dhcpv4.OptionClasslessStaticRoute), want: first + second,
@@ -56,6 +68,15 @@ func TestRoutes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// many are so many routes as option 121 has them.
+func many(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "18ac10%02x0a6300fe", i)
+	}
+	return b.String()
 }
 
 // TestOptions: what an operator says is given to whom it's for, and never in the place of what a boot goes on with.

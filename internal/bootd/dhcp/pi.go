@@ -24,7 +24,7 @@ func piNIC(mac boot.MAC) bool {
 		return false
 	}
 	switch mac[:oui] {
-	case "b8:27:eb", "dc:a6:32", "e4:5f:01", "d8:3a:dd", "2c:cf:67", "28:cd:c1":
+	case "b8:27:eb", "dc:a6:32", "e4:5f:01", "d8:3a:dd", "2c:cf:67", "28:cd:c1", "88:a2:9e":
 		return true
 	}
 	return false

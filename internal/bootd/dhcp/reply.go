@@ -28,7 +28,8 @@ const (
 // Ranks of what a reply can do without where its client takes less (option 57): the first goes first. What a boot goes on
 // with is the last of them, and then only where the header says it too.
 const (
-	rankOption = iota + 1
+	rankOption          = iota + 1
+	rankRoutesMicrosoft // The same as the next, for who reads no other: where there's room for one of them, it's the standard's.
 	rankRoutes
 	rankNTP
 	rankMTU
@@ -106,7 +107,11 @@ func (e *exchange) network(p *wire.Reply, n *boot.Network, hostname string) {
 
 func hostBits(p netip.Prefix) uint32 { return math.MaxUint32 >> p.Bits() }
 
+// broadcastOf is a subnet's broadcast address; none of one without (RFC 3021).
 func broadcastOf(p netip.Prefix) netip.Addr {
+	if p.Bits() > 30 {
+		return netip.Addr{}
+	}
 	a := p.Addr().As4()
 	binary.BigEndian.PutUint32(a[:], binary.BigEndian.Uint32(a[:])|hostBits(p))
 	return netip.AddrFrom4(a)

@@ -20,9 +20,9 @@ const (
 	// fresh is how long a server counts as there since it was last heard, for whether ours may begin; shown how long it's reported.
 	fresh = 2 * time.Minute
 	shown = 30 * time.Minute
-	// listening is how long a segment is listened to before it begins: servers that check an address before they offer it take a second
-	// or two.
-	listening = 3 * time.Second
+	// listening is how long a segment is listened to before it begins: servers that check an address before they offer it take a second (ISC's), two
+	// (udhcpd) or three (dnsmasq), and then their offer has yet to come.
+	listening = 5 * time.Second
 	// most servers are remembered of one segment: who forges them gains nothing by more.
 	most = 16
 	// steady is how much newer a sight must be than the one that is known to be worth a note.

@@ -79,6 +79,10 @@ func TestMay(t *testing.T) {
 			s.listen(s.st, map[boot.Name]time.Time{})
 			s.now = s.now.Add(listening - time.Millisecond)
 		}, Listens},
+		"Pings": {"nor for one that looks for three seconds whether its address is free, as dnsmasq does", func(s *scene) {
+			s.listen(s.st, map[boot.Name]time.Time{})
+			s.now = s.now.Add(3500 * time.Millisecond)
+		}, Listens},
 		"Alone":    {"nobody else was heard", func(s *scene) { s.listened() }, Goes},
 		"Heard":    {"another server was", func(s *scene) { s.Heard(other, otherMAC, onRack); s.listened() }, Refused},
 		"Named":    {"or a machine that takes its offer", func(s *scene) { s.Heard(other, "", onRack); s.listened() }, Refused},
