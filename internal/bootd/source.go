@@ -112,16 +112,19 @@ func sources(c Config, cache *artifacts.Cache, report func(boot.Segment) kubesou
 	if err != nil {
 		return nil, nil, err
 	}
+	var src *kubesource.Source
 	o.Store, o.ByMachine = kubesource.Store{Kube: kube}, true
+	o.Stands = func(p *boot.Plan) bool { return !src.Held(p) }
 	m := session.New(o)
 	served := 0
 	if before.state != nil {
 		served = before.state.Len()
 	}
-	return kubesource.New(kubesource.Options{
+	src = kubesource.New(kubesource.Options{
 		Kube: kube, Name: c.Name, Namespace: c.Namespace, Node: c.NodeLabels, Version: c.Version,
 		Advertise: advertised(c.Advertise), Report: report, Cache: cache.Report, Warning: before.warning(), Served: served, Now: c.Now, Logger: c.Logger,
-	}, m, onState), m, nil
+	}, m, onState)
+	return src, m, nil
 }
 
 // specs gives the source of a folder of specs. What its record knows as consumed goes into the log first: it may be all that is left
@@ -143,6 +146,7 @@ func specs(c Config, o session.Options, known specdir.Options, onState func(*boo
 		}
 	}
 	o.Store, o.Brisk = src.Store(), time.Second // Each write is two of the disk's.
+	o.Stands = src.Stands
 	m := session.New(o)
 	src.Use(m, onState)
 	return src, m, nil

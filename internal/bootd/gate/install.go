@@ -30,13 +30,13 @@ const (
 var ErrChanged = errors.New("the plan of the install was changed since it began")
 
 // ErrHeld says that nothing may be installed on a machine now; later it may.
-var ErrHeld = errors.New("nothing is installed on this machine now, though its script is out: its specs are gone, wrong, lowered or paused, or another server answers it")
+var ErrHeld = session.ErrHeld
 
 // errAsks is ErrHeld where a person has to say that it's the machine which is meant.
 var errAsks = fmt.Errorf("%w; see what bootd explain says of it", ErrHeld)
 
 // errUnread is ErrHeld where the specs were changed since the machine was found, or couldn't be read once more in time.
-var errUnread = fmt.Errorf("%w; or they changed just now, or couldn't be read once more before the grant is used", ErrHeld)
+var errUnread = fmt.Errorf("%w; or its specs changed just now, or couldn't be read once more before the grant is used", ErrHeld)
 
 // held comes before a grant is opened or used, and before a kernel goes out that destroys. Nothing is written then: once nothing stands in
 // the way, the same boot goes on.
@@ -50,7 +50,8 @@ func (g *Gate) held(c Caller) error {
 	return ErrHeld
 }
 
-// free is held, asked of the specs as they are now: what follows can't be taken back.
+// free is held, asked of the specs as they are now: what follows can't be taken back. It's asked before, too, lest the folder be read for a machine that's
+// held in any case.
 func (g *Gate) free(ctx context.Context, c Caller) error {
 	if err := g.held(c); err != nil {
 		return err
@@ -58,7 +59,10 @@ func (g *Gate) free(ctx context.Context, c Caller) error {
 	if g.o.Reread == nil {
 		return nil
 	}
-	if !g.o.Reread(ctx, c.Plan) {
+	switch ok := g.o.Reread(ctx, c.Plan); {
+	case !ok && errors.Is(ctx.Err(), context.Canceled):
+		return ctx.Err() // The machine has gone.
+	case !ok:
 		return errUnread
 	}
 	return g.held(c)

@@ -35,6 +35,39 @@ func TestReason(t *testing.T) {
 	}
 }
 
+// TestFree: what comes up while the specs are read counts, too.
+func TestFree(t *testing.T) {
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	for name, tc := range map[string]struct {
+		reason        string
+		ctx           context.Context
+		before, after bool // It's held.
+		reread        bool
+		reads         int
+		want          error
+	}{
+		"Free":      {"nothing stands in the way", t.Context(), false, false, true, 1, nil},
+		"Held":      {"nothing is read for who is held in any case", t.Context(), true, true, true, 0, ErrHeld},
+		"Meanwhile": {"another server answered while it was read", t.Context(), false, true, true, 1, ErrHeld},
+		"Changed":   {"its specs have changed, or can't be read", t.Context(), false, false, false, 1, errUnread},
+		"Gone":      {"its machine doesn't wait for that", gone, false, false, false, 1, context.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			held, reads := tc.before, 0
+			g := New(Options{Held: func(*boot.Plan) bool { return held }, Reread: func(context.Context, *boot.Plan) bool {
+				held = tc.after
+				reads++
+				return tc.reread
+			}})
+			err := g.free(tc.ctx, Caller{Plan: &boot.Plan{Mode: boot.ModeInstall, InstallGeneration: 1}, Session: &boot.Session{}})
+			if !errors.Is(err, tc.want) || reads != tc.reads {
+				t.Errorf("%s: %v, want %v; read %d times", tc.reason, err, tc.want, reads)
+			}
+		})
+	}
+}
+
 // TestHeldBeforeTheList: a plan that an earlier life kept as one that installs nothing keeps a boot from using its grant also while the source doesn't know
 // yet why: at a start the sessions of a cluster aren't listed.
 func TestHeldBeforeTheList(t *testing.T) {

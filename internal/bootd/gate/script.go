@@ -82,7 +82,11 @@ func (g *Gate) Script(ctx context.Context, c Caller, fw boot.Firmware, commit bo
 	case (repeats || d.Answer == boot.AnswerInstall) && !c.Plan.Port.Marked(c.Claims.Nonce):
 		return Hold(ReasonPort) // Its DHCP exchange didn't show that it's where its entry says.
 	case repeats:
-		return g.install(ctx, c, fw, again, commit, render)
+		x := g.install(ctx, c, fw, again, commit, render)
+		if x.Answer == boot.AnswerHold && x.Reason == boot.DecidedConsumed && d.Answer == boot.AnswerLocalDisk {
+			return Answer{Decision: d} // Its kernel went out: it was reset, however alike its requests look, and boots what its entry says.
+		}
+		return x
 	case d.Answer == boot.AnswerInstall:
 		nonce := g.nonce(c, c.Session.Grant.ID, fw.Arch)
 		if boot.Outdated(*c.Session, nonce, c.Claims.Exchange(f.Now), f.Now) {

@@ -104,6 +104,8 @@ func TestResetLooksLikeARetry(t *testing.T) {
 				}
 				if again := r.script(http.MethodGet).body; strings.Contains(again, "kernel ") {
 					t.Errorf("the machine that was reset is installed a second time:\n%s", again)
+				} else if w.watched && !strings.Contains(again, "local disk: GrantConsumed") {
+					t.Errorf("the machine that was reset doesn't boot its disk:\n%s", again)
 				}
 				if got := r.do(http.MethodGet, "/v1/boot/"+token+"/files/sha256-aaaa", ""); got.status != http.StatusOK {
 					t.Errorf("a boot that goes on may try in place: %d", got.status)

@@ -12,7 +12,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
-// Options of a Manager..
+// Options of a Manager.
 type Options struct {
 	Store Store
 	Log   *Log
@@ -25,6 +25,9 @@ type Options struct {
 	Crash func(point string)
 	// Consumed is called after each consumption that this bootd wrote.
 	Consumed func()
+	// Stands says whether nothing stands in the way of a grant's use. It's asked last of all, right before that is written down, which may have waited for
+	// the disk or the API. Nil: nothing ever does.
+	Stands func(*boot.Plan) bool
 	// ByMachine says that what a machine named by its MACs has used stands against each entry of it: there's no other record of the machine.
 	ByMachine bool
 	// Brisk is the least time between two writes of one machine's stages; 0: a tenth of a second.
@@ -61,6 +64,9 @@ func New(o Options) *Manager {
 	}
 	if o.Consumed == nil {
 		o.Consumed = func() {}
+	}
+	if o.Stands == nil {
+		o.Stands = func(*boot.Plan) bool { return true }
 	}
 	if o.Brisk == 0 {
 		o.Brisk = brisk
@@ -249,8 +255,11 @@ func (m *Manager) consumption(r Record, p *boot.Plan, t boot.Claims, first func(
 	}
 	now := m.o.Now()
 	s, err := consume(r.Session, m.loggedOf(r.Session), t, m.o.Name, now)
-	if err != nil || s.Consumed == before {
+	switch {
+	case err != nil || s.Consumed == before:
 		return r, err
+	case !m.o.Stands(p):
+		return r, ErrHeld
 	}
 	r.Session, r.Progress = s, began(r.Progress, now)
 	return r, nil

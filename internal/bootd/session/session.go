@@ -17,6 +17,9 @@ var ErrConflict = errors.New("the boot session was written by somebody else in b
 // ErrNotFound is what a Store's Get returns where there is no such session.
 var ErrNotFound = errors.New("there is no such boot session")
 
+// ErrHeld says that nothing may be installed on a machine now; later it may.
+var ErrHeld = errors.New("nothing is installed on this machine now, though its script is out: its specs are gone, wrong, lowered or paused, or another server answers it")
+
 // ErrBusy says that a change didn't have its turn: many are made at once, or each takes long.
 var ErrBusy = errors.New("so much is written down at once, or so slowly, that its turn hasn't come")
 

@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/regular"
 )
@@ -31,6 +33,8 @@ type folder struct {
 	settling bool
 	// began says that it was looked through once: what was there at the start is known.
 	began bool
+	// asked says that somebody is about to use a grant by what stands here: nothing is taken for what it was by its times alone.
+	asked bool
 	// moving says that a file was another one after it was read than before, at the last look: somebody is writing it.
 	moving bool
 	// said is what was last told of each file, and of the folder itself under "".
@@ -49,6 +53,9 @@ type news struct {
 // content is what one file holds.
 type content struct {
 	stamp stamp
+	// since is when it was read, or seen to be as it was read. sure says that it was so when another write would have had another time.
+	since time.Time
+	sure  bool
 	// sum is the digest (SHA-256) of the file as it was read.
 	sum     [sha256.Size]byte
 	objects []object
@@ -142,17 +149,19 @@ func (f *folder) read(name string) bool {
 	path := filepath.Join(f.dir, name)
 	before, known := f.files[name]
 	now := seenAs(path)
-	if known && !before.old && before.stamp == now {
+	if known && !before.old && before.stamp == now && f.stands(name) {
 		return false
 	}
+	since := time.Now()
 	b, err := regular.Read(path, maxFile)
 	if err == nil && blank(b) && (before.blind || before.holds() || !known && !f.began) {
 		err = errEmpty
 	}
-	moves := seenAs(path) != now
+	moves := !seenAs(path).written(now)
 	f.moving = f.moving || moves
 	if err != nil || moves {
 		switch {
+		case errors.Is(err, fs.ErrNotExist) && known && !before.old: // It's being removed. Of a link to nowhere the next look tells.
 		case errors.Is(err, errEmpty) && !before.holds():
 			f.say(name, fmt.Sprintf("%s is empty, as one that is being written; nothing is installed by this folder until something stands in it, be it a comment, or it's removed", path))
 		case errors.Is(err, errEmpty):
@@ -166,6 +175,12 @@ func (f *folder) read(name string) bool {
 		f.files[name] = before
 		return changed // Where it's being written, it's read again in a moment.
 	}
+	sum := sha256.Sum256(b)
+	if known && !before.old && sum == before.sum { // Its times alone are others.
+		before.stamp, before.since, before.sure = now, since, false
+		f.files[name] = before
+		return false
+	}
 	objects, faults := parse(path, b)
 	before.unpack()
 	came, only := before.grown(objects)
@@ -176,7 +191,7 @@ func (f *folder) read(name string) bool {
 	if len(faults) > 0 {
 		objects = keep(objects, before.objects)
 	}
-	f.files[name] = content{stamp: now, sum: sha256.Sum256(b), objects: objects, faults: faults, blind: hides(faults) && (!known || before.blind || !before.names())}
+	f.files[name] = content{stamp: now, since: since, sum: sum, objects: objects, faults: faults, blind: hides(faults) && (!known || before.blind || !before.names())}
 	f.say(name, sentence(faults))
 	return true
 }
@@ -217,13 +232,6 @@ func (c *content) names() bool { return len(c.objects) > 0 || c.kept != "" }
 
 // incomplete says that machines may stand in the folder that nobody can read now, and could before bootd started.
 func (f *folder) incomplete() bool { return f.lost || f.settling || len(f.blind()) > 0 }
-
-// seenAs is a file by what its contents change. Its inode isn't part of that: some file systems give another one each time.
-func seenAs(path string) stamp {
-	s := stampOf(path)
-	s.device, s.inode = 0, 0
-	return s
-}
 
 // blind names the files that were never right since bootd started.
 func (f *folder) blind() (names []string) {

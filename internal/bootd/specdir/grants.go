@@ -211,7 +211,7 @@ var questions = map[string]string{ //nolint:gochecknoglobals // A table of sente
 	boot.IssueForeignRecord: "its records are of another machine or entry, or say different things, as after a restored folder, or where a generation was raised after bootd was killed, or had a full disk, while it noted a grant",
 	boot.IssueMissingRecord: "one of its two records of grants is gone, as after a lost state folder or a folder of specs that was made anew, or was never written, as where a disk was full or bootd was killed meanwhile",
 	boot.IssueSessionLost:   "it was granted an install whose session is gone",
-	boot.IssueGrantLost:     "it was granted an install that its session no longer knows",
+	boot.IssueGrantLost:     "it was granted an install that its session no longer knows, as where install.generation was lowered and put back",
 }
 
 var waits = map[string]string{ //nolint:gochecknoglobals // A table of sentences.

@@ -220,6 +220,45 @@ func TestInstallsOnce(t *testing.T) {
 	}
 }
 
+// TestUnused: a machine that was granted an install, and never began it, has nothing on its disk that anybody knows of. Where a person is asked about
+// that it waits, and isn't sent to its disk.
+func TestUnused(t *testing.T) {
+	emptied := func(path ...string) func(r *rig) {
+		return func(r *rig) { must(r.t, os.WriteFile(filepath.Join(path...), nil, 0o600)) }
+	}
+	cases := map[string]struct {
+		reason string
+		loses  func(r *rig)
+	}{
+		"Spec":         {"the record beside the specs is gone", func(r *rig) { remove(r.t, filepath.Join(r.dir, RecordFolder)) }},
+		"SpecEmptied":  {"or empty", func(r *rig) { emptied(r.dir, RecordFolder, recordFile)(r) }},
+		"StateEmptied": {"the other one is", func(r *rig) { emptied(r.state, recordFile)(r) }},
+		"State":        {"the state folder is gone", func(r *rig) { r.state = r.t.TempDir() }},
+		"Sessions":     {"the sessions are", func(r *rig) { remove(r.t, filepath.Join(r.state, "sessions")) }},
+		"PutBack": {"the generation was lowered, and put back", func(r *rig) {
+			r.write("a.yaml", all(0))
+			r.start()
+			r.stop()
+			r.write("a.yaml", all(1))
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, all(1))
+			r.start()
+			if r.grant() == nil {
+				t.Fatal("nothing is granted")
+			}
+			r.stop()
+			tc.loses(r)
+			r.start()
+			if got := r.told(mac1); got != boot.AnswerHold || !r.src.Asks(r.plan()) {
+				t.Errorf("%s: %s; asks: %t\n%s", tc.reason, got, r.src.Asks(r.plan()), r.said.String())
+			}
+		})
+	}
+}
+
 // TestBackupOfTheState: a state folder that is put back to a moment between grant and use has everything that an install takes, but
 // for what the record beside the specs knows.
 func TestBackupOfTheState(t *testing.T) {

@@ -133,7 +133,7 @@ func (s *Source) grown(g *growth, st *boot.State) {
 	s.version++
 	next, ok := st.With(g.plans)
 	if !ok {
-		s.unserved = true
+		s.unpublished = true
 		return // So many have come that all are indexed anew, at the next turn.
 	}
 	if upToDate {

@@ -14,7 +14,7 @@ const rereadFor = 10 * time.Second
 // looks are those who wait for a look at the folder that begins after they asked.
 type looks struct {
 	mu sync.Mutex
-	// waiting is closed after the next look; nil: nobody waits. under are those of one that has begun: Run's alone.
+	// waiting is closed once what the next look finds is served; nil: nobody waits for one. under are those of looks that have begun: Run's alone.
 	waiting chan struct{}
 	under   []chan struct{}
 	ended   bool
@@ -40,18 +40,19 @@ func (l *looks) any() bool {
 	return l.waiting != nil
 }
 
-// take begins a look for those who wait.
-func (l *looks) take() {
+// begin a look for those who wait, and say whether there's anybody.
+func (l *looks) begin() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.waiting != nil {
 		l.under = append(l.under, l.waiting)
 		l.waiting = nil
 	}
+	return len(l.under) > 0
 }
 
-// answer tells those of whom a look was.
-func (l *looks) answer() {
+// release tells those for whom looks were made.
+func (l *looks) release() {
 	for _, c := range l.under {
 		close(c)
 	}
@@ -60,11 +61,11 @@ func (l *looks) answer() {
 
 // end tells all that nobody looks any more.
 func (l *looks) end() {
-	l.take()
+	l.begin()
 	l.mu.Lock()
 	l.ended = true
 	l.mu.Unlock()
-	l.answer()
+	l.release()
 }
 
 func (l *looks) over() bool {
@@ -88,10 +89,51 @@ func (s *Source) Reread(ctx context.Context, p *boot.Plan) bool {
 	case <-ctx.Done():
 		return false
 	}
+	return !s.looks.over() && s.serves(p)
+}
+
+// serves says whether a plan is what is served of its entry.
+func (s *Source) serves(p *boot.Plan) bool {
 	st := s.state.Load()
-	if st == nil || s.looks.over() {
+	if st == nil {
 		return false
 	}
 	now, ok := st.ByEntry(boot.KeyOf(p.EntryUID))
 	return ok && now.InstallGeneration == p.InstallGeneration && now.Digest() == p.Digest()
+}
+
+// Stands says whether nothing that is served stands in the way of a grant's use by now: after Reread it may have waited for the disk.
+func (s *Source) Stands(p *boot.Plan) bool { return s.serves(p) && !s.Held(p) }
+
+// lookFor looks at the folder for those who wait for that, and tells them where what it holds is served already. false: it can't be read.
+func (s *Source) lookFor() bool {
+	began := time.Now()
+	s.folder.asked = s.looks.begin()
+	read := s.read()
+	s.looked = time.Now()
+	s.took = s.looked.Sub(began)
+	if read {
+		s.tell()
+	}
+	return read
+}
+
+// tell those for whom the folder was looked at that what it held is served, if it is.
+func (s *Source) tell() {
+	if !s.stale && !s.unpublished {
+		s.looks.release()
+	}
+}
+
+// between is how many times as long as a look took none is made between two grants: who waits has rereadFor.
+const between = 10
+
+// overtaken looks at the folder between two grants where somebody waits for that, now and then: thousands of grants take as long as the disk does. What came
+// is taken in and served, and who waits is told. It says whether what is granted by has changed meanwhile.
+func (s *Source) overtaken() bool {
+	if !s.looks.any() || time.Since(s.looked) < min(between*s.took, rereadFor/4) {
+		return false
+	}
+	version := s.version
+	return !s.lookFor() || s.stale || s.version != version
 }

@@ -90,8 +90,8 @@ func (f *folder) unchanged(ctx context.Context, files map[string]content) error 
 			return fmt.Errorf("file %q came", name)
 		}
 		path := filepath.Join(f.dir, name)
-		c.stamp = seenAs(path)
-		sum, err := digest(ctx, path, buf, &b)
+		c.stamp, c.since = seenAs(path), time.Now()
+		sum, err := digest(path, buf, &b, ctx.Err)
 		if err != nil {
 			return err
 		}
@@ -103,8 +103,8 @@ func (f *folder) unchanged(ctx context.Context, files map[string]content) error 
 	return nil
 }
 
-// digest of a file's bytes.
-func digest(ctx context.Context, path string, buf []byte, b *breath) (sum [sha256.Size]byte, err error) {
+// digest of a file's bytes. ends says why it's read no further; nil: it is.
+func digest(path string, buf []byte, b *breath, ends func() error) (sum [sha256.Size]byte, err error) {
 	f, err := regular.Open(path, maxFile)
 	if err != nil {
 		return sum, err
@@ -119,7 +119,7 @@ func digest(ctx context.Context, path string, buf []byte, b *breath) (sum [sha25
 		case errors.Is(err, io.EOF):
 			return [sha256.Size]byte(h.Sum(nil)), nil
 		case err == nil:
-			err = ctx.Err()
+			err = ends()
 		}
 		if err != nil {
 			return sum, err

@@ -76,6 +76,20 @@ func TestContested(t *testing.T) {
 	}
 }
 
+// TestContestedByOne: an entry wants what two others have, and each of them is named.
+func TestContestedByOne(t *testing.T) {
+	r := newRig(t, sharedYAML+"---\n"+entryYAML("m1", mac1, "10.77.0.11", 1)+"---\n"+entryYAML("m2", mac2, "10.77.0.12", 1))
+	r.start()
+	r.write("m.yaml", entryYAML("m3", mac1, "10.77.0.12", 1))
+	r.turn()
+	r.says("address 10.77.0.12 is already BootEntry lab/m2's", "MAC "+mac1+" is already BootEntry lab/m1's")
+	for _, mac := range []boot.MAC{mac1, mac2} {
+		if p, ok := r.src.State().ByMAC(mac); !ok || !r.src.Held(p) || !strings.Contains(r.src.Why(p), "another entry wants what it has") {
+			t.Errorf("%s: %q", mac, r.src.Why(p))
+		}
+	}
+}
+
 // TestContestedNew: two entries that both ask, and of which nothing is known: none is installed, and it's said why.
 func TestContestedNew(t *testing.T) {
 	r := newRig(t, "")

@@ -80,7 +80,11 @@ type Source struct {
 	restless atomic.Bool
 	unrested bool // It was said.
 	stale    bool // The folder has changed, and wasn't resolved since.
-	unserved bool // It was resolved, and what came of it isn't served yet.
+	// unpublished says that it was resolved, and what came of it isn't served yet.
+	unpublished bool
+	// looked is when the last look for somebody ended, and took how long that was.
+	looked time.Time
+	took   time.Duration
 	// uncompared are the entries, by UID, whose session couldn't be compared with the log.
 	uncompared map[string]bool
 	// settles says that it's only stale since nothing that's missing comes any more.
@@ -214,7 +218,7 @@ func (s *Source) Run(ctx context.Context) error {
 	defer s.looks.end()
 	for {
 		began := time.Now()
-		read := s.answers()
+		read := s.lookFor()
 		took := time.Since(began)
 		if now := time.Now(); !now.Before(rested) {
 			s.resolve()
@@ -224,7 +228,7 @@ func (s *Source) Run(ctx context.Context) error {
 			rested = time.Now().Add(rests(time.Since(now)))
 		}
 		if read {
-			s.answer()
+			s.tell()
 		}
 		next := max(every, min(calm*took, time.Second))
 		// Once a large file was read, the next look isn't as long.
@@ -232,33 +236,6 @@ func (s *Source) Run(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-// answers looks at the folder, and tells who waits for that where what it holds is served already. false: it can't be read.
-func (s *Source) answers() bool {
-	s.looks.take()
-	read := s.read()
-	if read {
-		s.answer()
-	}
-	return read
-}
-
-// answer tells who waits for a look that what it found is served, if it is.
-func (s *Source) answer() {
-	if !s.stale && !s.unserved {
-		s.looks.answer()
-	}
-}
-
-// overtaken looks at the folder in between where somebody waits for that: thousands of grants take as long as the disk does. It says whether what is
-// granted by has changed meanwhile.
-func (s *Source) overtaken() bool {
-	if !s.looks.any() {
-		return false
-	}
-	version := s.version
-	return !s.answers() || s.stale || s.version != version
 }
 
 // pause waits, or ends early where something comes in; false once ctx has ended.
@@ -313,7 +290,7 @@ func (s *Source) resolve() {
 	if !s.stale {
 		return
 	}
-	s.stale, s.unserved = false, true
+	s.stale, s.unpublished = false, true
 	s.world, s.taken = s.folder.resolve(s.o.Node, s.before()), false
 	if !s.settled { // Nothing was written: whatever is granted needn't wait again.
 		s.changed = time.Now()

@@ -2,6 +2,7 @@ package specdir
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -26,26 +27,27 @@ func newTaken(plans int) taken {
 
 // conflict says what of a plan others have, and who; "": nothing.
 func (t taken) conflict(p *boot.Plan) (why string, others []*boot.Plan) {
+	var whys []string
+	has := func(what string, other *boot.Plan, until string) {
+		whys = append(whys, fmt.Sprintf("%s is already BootEntry %s's; nothing is installed on that machine either, until %s", what, other.Entry, until))
+		others = append(others, other)
+	}
 	for a := range p.Network.Addresses() {
 		if other, taken := t.addresses[place{p.Network.Name, a.Addr()}]; taken {
-			why = fmt.Sprintf("address %s is already BootEntry %s's; nothing is installed on that machine either, until one of them has another", a.Addr(), other.Entry)
-			others = append(others, other)
+			has("address "+a.Addr().String(), other, "one of them has another")
 		}
 	}
 	for _, m := range p.MACs {
 		if other, taken := t.macs[m]; taken {
-			why = fmt.Sprintf("MAC %s is already BootEntry %s's; nothing is installed on that machine either, until it's removed from one of them", m, other.Entry)
-			others = append(others, other)
+			has("MAC "+string(m), other, "it's removed from one of them")
 		}
 	}
-	if p.Port == nil {
-		return why, others
+	if p.Port != nil {
+		if other, taken := t.ports[plugged{p.Network.Name, *p.Port}]; taken {
+			has("port "+p.Port.String(), other, "it's removed from one of them")
+		}
 	}
-	if other, taken := t.ports[plugged{p.Network.Name, *p.Port}]; taken {
-		why = fmt.Sprintf("port %s is already BootEntry %s's; nothing is installed on that machine either, until it's removed from one of them", p.Port, other.Entry)
-		others = append(others, other)
-	}
-	return why, others
+	return strings.Join(whys, "; "), others
 }
 
 func (t taken) add(p *boot.Plan) {

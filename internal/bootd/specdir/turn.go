@@ -30,8 +30,9 @@ func (s *Source) turn() {
 	}
 	s.recall()
 	if installs && quiet {
-		if s.unserved { // Grants may take the disk long, and who uses one meanwhile is told of what is served.
+		if s.unpublished { // Grants may take the disk long, and who uses one meanwhile is told of what is served.
 			s.publish()
+			s.tell()
 		}
 		s.grant()
 	}
@@ -122,8 +123,16 @@ func (s *Source) planned(p *boot.Plan) *boot.Plan {
 		out.Otherwise, out.InstallGeneration = boot.OtherwiseHold, 0
 	case s.world.kept[p.EntryUID], s.asked[p.EntryUID] != "" && s.touched(p):
 		out.Otherwise, out.InstallGeneration = boot.OtherwiseLocalDisk, 0
+	case questions[s.asked[p.EntryUID]] != "" && !s.spent(p):
+		out.Otherwise = boot.OtherwiseHold // Nothing is known to be on its disk: it waits for the answer, whatever becomes of the grant that it had.
 	}
 	return out
+}
+
+// spent says whether a machine's session knows of a grant that it used.
+func (s *Source) spent(p *boot.Plan) bool {
+	r := s.session(p.Entry)
+	return r != nil && r.Session.Consumed != nil
 }
 
 // again says whether a plan's own entry had its machine installed, or granted that, so that what it asks for now is a reinstall. A machine that only
@@ -203,6 +212,6 @@ func (s *Source) publish() {
 	s.data.Store(s.world.given())
 	s.known.Store(&k)
 	s.state.Store(st)
-	s.unserved = false
+	s.unpublished = false
 	s.onNew(st)
 }
