@@ -37,6 +37,8 @@ type folder struct {
 	asked bool
 	// moving says that a file was another one after it was read than before, at the last look: somebody is writing it.
 	moving bool
+	// breath is taken between the pieces of files that are looked at once more.
+	breath breath
 	// said is what was last told of each file, and of the folder itself under "".
 	said map[string]string
 	// news is what the last look has found.
