@@ -30,6 +30,8 @@ type Source interface {
 	Synced(p *boot.Plan) bool
 	// Held says that nothing may be installed by a plan now, though its grant stands.
 	Held(p *boot.Plan) bool
+	// Stands says whether nothing that is known now keeps a grant from being used by a plan that was served a moment ago.
+	Stands(p *boot.Plan) bool
 	// Data reads what a machine is given.
 	Data(ctx context.Context, name string) (map[string][]byte, error)
 	// Lag is how many seconds ago the source was last known to be up to date; -1 if never.
@@ -86,7 +88,7 @@ func (e earlier) warning() string {
 }
 
 // sources gives the source of plans and the records of boots.
-func sources(c Config, cache *artifacts.Cache, report func(boot.Segment) kubesource.Report, consumed func(), before earlier, onState func(*boot.State)) (Source, *session.Manager, error) {
+func sources(c Config, cache *artifacts.Cache, report func(boot.Segment) kubesource.Report, consumed func(), before earlier, onState func(*boot.State)) (src Source, m *session.Manager, err error) {
 	fresh := specdir.Fresh(c.StateDir)
 	log, err := session.OpenLog(filepath.Join(c.StateDir, "consumed.log"))
 	if err != nil && c.SpecDir == "" {
@@ -96,7 +98,9 @@ func sources(c Config, cache *artifacts.Cache, report func(boot.Segment) kubesou
 	if err != nil { // One bootd is all that there is: it gives addresses and boots from disk.
 		log, blocked = session.Unreadable(err), err.Error()
 	}
-	o := session.Options{Log: log, Name: c.Name, Now: c.Now, Logger: c.Logger, Crash: c.Crash, Consumed: consumed}
+	o := session.Options{
+		Log: log, Name: c.Name, Now: c.Now, Logger: c.Logger, Crash: c.Crash, Consumed: consumed, Stands: func(p *boot.Plan) bool { return src.Stands(p) },
+	}
 	switch {
 	case c.SpecDir != "":
 		return specs(c, o, specdir.Options{Fresh: fresh, Before: before.state, Kept: before.kept, Keep: before.keep, Blocked: blocked}, onState)
@@ -112,19 +116,16 @@ func sources(c Config, cache *artifacts.Cache, report func(boot.Segment) kubesou
 	if err != nil {
 		return nil, nil, err
 	}
-	var src *kubesource.Source
 	o.Store, o.ByMachine = kubesource.Store{Kube: kube}, true
-	o.Stands = func(p *boot.Plan) bool { return !src.Held(p) }
-	m := session.New(o)
+	m = session.New(o)
 	served := 0
 	if before.state != nil {
 		served = before.state.Len()
 	}
-	src = kubesource.New(kubesource.Options{
+	return kubesource.New(kubesource.Options{
 		Kube: kube, Name: c.Name, Namespace: c.Namespace, Node: c.NodeLabels, Version: c.Version,
 		Advertise: advertised(c.Advertise), Report: report, Cache: cache.Report, Warning: before.warning(), Served: served, Now: c.Now, Logger: c.Logger,
-	}, m, onState)
-	return src, m, nil
+	}, m, onState), m, nil
 }
 
 // specs gives the source of a folder of specs. What its record knows as consumed goes into the log first: it may be all that is left
@@ -146,7 +147,6 @@ func specs(c Config, o session.Options, known specdir.Options, onState func(*boo
 		}
 	}
 	o.Store, o.Brisk = src.Store(), time.Second // Each write is two of the disk's.
-	o.Stands = src.Stands
 	m := session.New(o)
 	src.Use(m, onState)
 	return src, m, nil

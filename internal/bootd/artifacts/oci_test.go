@@ -156,6 +156,39 @@ func TestRegistryResumes(t *testing.T) {
 	}
 }
 
+// TestChallenge: what a registry says of whom it wants is read as RFC 9110 §11.6.1 has it.
+func TestChallenge(t *testing.T) {
+	type told struct {
+		realm, service string
+		basic          bool
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		says   []string
+		want   told
+	}{
+		"Nothing":  {"it says nothing", nil, told{}},
+		"Bearer":   {"as most do", []string{`Bearer realm="https://x/t",service="s",scope="repository:a:pull"`}, told{"https://x/t", "s", false}},
+		"Headers":  {"each in a header of its own", []string{`Basic realm="b"`, `Bearer realm="r",service="s"`}, told{"r", "s", true}},
+		"OneLine":  {"or all in one", []string{`Basic realm="b", Bearer realm=r , service = s`}, told{"r", "s", true}},
+		"Behind":   {"in whatever order", []string{`Bearer realm="r", Basic realm="b"`}, told{"r", "", true}},
+		"Quoted":   {"a quote within quotes", []string{`Bearer error_description="the \"x, Basic y=\" token",realm="r",service="a\"b"`}, told{"r", `a"b`, false}},
+		"Empty":    {"a value that's empty, with quotes or without", []string{`Bearer scope="",x=,realm="r"`}, told{"r", "", false}},
+		"Extended": {"a name with a star", []string{`Bearer title*=UTF-8''x, realm="r"`}, told{"r", "", false}},
+		"Second":   {"the first of two counts, and nothing of the other", []string{`Bearer realm="r", Bearer realm="q", service="s"`}, told{"r", "", false}},
+		"Token68":  {"what stands behind another scheme is no scheme", []string{`Negotiate YII/basic+x==`, `NTLM basic`}, told{}},
+		"Capitals": {"names are in capitals or not", []string{`BEARER Realm="r", BASIC Realm="b"`}, told{"r", "", true}},
+		"Broken":   {"quotes that don't end", []string{`Bearer realm="r`}, told{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			realm, service, basic := challenge(tc.says)
+			if got := (told{realm, service, basic}); got != tc.want {
+				t.Errorf("%s: %+v, want %+v", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
 // TestTokens: who wants a token for what everybody may read says where there is one. That is a stranger's word.
 func TestTokens(t *testing.T) {
 	var elsewhere http.Header

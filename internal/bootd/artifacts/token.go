@@ -12,8 +12,11 @@ import (
 	"strings"
 )
 
-// challengeWord is a scheme's name, or a parameter: its name and value, in quotes or without.
-var challengeWord = regexp.MustCompile(`([\w-]+)(?:[ \t]*=[ \t]*(?:"([^"]*)"|([^\s,"=]+)))?`)
+// challengeWord is a scheme's name, or a parameter: its name, and its value in quotes or without.
+var challengeWord = regexp.MustCompile(`([\w*-]+)(?:[ \t]*(=)[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,"=]*)))?`)
+
+// escaped is an octet in quotes that may be a quote itself.
+var escaped = regexp.MustCompile(`\\(.)`)
 
 // authorise finds out what a registry is to be shown that wants to know who asks: a token of its token service's, or the login itself.
 func (p *pull) authorise(ctx context.Context, challenges []string) (string, error) {
@@ -40,17 +43,26 @@ func (p *pull) authorise(ctx context.Context, challenges []string) (string, erro
 // challenge reads what a registry says (RFC 9110 §11.6.1), in one header or several: where its token service is, "" where it names none, and
 // whether it takes passwords.
 func challenge(challenges []string) (realm, service string, basic bool) {
-	words, scheme := map[string]string{}, ""
-	for _, m := range challengeWord.FindAllStringSubmatch(strings.Join(challenges, ", "), -1) {
-		name := strings.ToLower(m[1])
+	all, scheme := strings.Join(challenges, ", "), ""
+	bearer := map[string]string(nil) // The first one's.
+	for _, at := range challengeWord.FindAllStringSubmatchIndex(all, -1) {
+		part := func(n int) string { return all[max(0, at[2*n]):max(0, at[2*n+1])] }
+		name, before := strings.ToLower(part(1)), strings.TrimRight(all[:at[0]], " \t")
 		switch {
-		case !strings.Contains(m[0], "="):
+		case part(2) == "" && (before == "" || strings.HasSuffix(before, ",")): // Else it's of a token68.
 			scheme, basic = name, basic || name == "basic"
-		case scheme == "bearer" && words[name] == "":
-			words[name] = m[2] + m[3]
+			switch {
+			case name != "bearer":
+			case bearer == nil:
+				bearer = map[string]string{}
+			default:
+				scheme = "" // A second one.
+			}
+		case part(2) != "" && scheme == "bearer" && bearer[name] == "":
+			bearer[name] = escaped.ReplaceAllString(part(3), "$1") + part(4)
 		}
 	}
-	return words["realm"], words["service"], basic
+	return bearer["realm"], bearer["service"], basic
 }
 
 // fetchToken asks a registry's token service for a token to read one repository. Where that service is, a stranger's header says: it's asked

@@ -127,7 +127,8 @@ func clientOf(m *wire.Message, fw boot.Firmware) Client {
 
 func looksLikeFirmware(m *wire.Message) bool {
 	class := m.Get(wire.OptionClass)
-	// LinuxBoot's u-root, Etherboot of before gPXE and Macs' netboot say it by their class alone; of U-Boot older boards write it in lower case.
+	// LinuxBoot's u-root, Etherboot of before gPXE and Macs' netboot say it by their class alone; of U-Boot older boards write it in lower case. A system that is made
+	// with u-root says the same: it's one boot too many, where firmware taken for a system would be a disk that has booted.
 	for _, prefix := range [...]string{classPXE, classHTTP, "U-Boot", "U-boot", "NVIDIA/BF/PXE", "PXE UROOT", "Etherboot", "AAPLBSDPC"} {
 		if begins(class, prefix) {
 			return true

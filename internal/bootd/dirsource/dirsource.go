@@ -71,6 +71,9 @@ func (s *Source) Synced(*boot.Plan) bool { return false }
 // Held is always true: nothing is installed.
 func (s *Source) Held(*boot.Plan) bool { return true }
 
+// Stands is always false, for the same reason.
+func (s *Source) Stands(*boot.Plan) bool { return false }
+
 // Lag is always 0: a folder is read as it is.
 func (s *Source) Lag() float64 { return 0 }
 

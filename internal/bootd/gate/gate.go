@@ -54,7 +54,7 @@ type Options struct {
 	// its machine. A boot that has its script already waits.
 	Held func(*boot.Plan) bool
 	// Reread waits until what is served is what the specs say now, and says whether the plan of a machine that is about to use a grant is still that one;
-	// nil: who writes down that it's used asks.
+	// nil: it isn't asked, as where the API says so when it's used.
 	Reread func(context.Context, *boot.Plan) bool
 	// Asks says whether that's so until a person has said that the machine is the one that is meant; nil: nobody is asked.
 	Asks      func(*boot.Plan) bool

@@ -72,6 +72,24 @@ func TestScript(t *testing.T) {
 			reason: "nor what had no turn", change: func(r *rig) { r.sessions.err = fmt.Errorf("a session: %w", session.ErrBusy) },
 			want: boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonBusy}, calls: []string{"open " + nonce},
 		},
+		"Again": {
+			reason: "a boot that used its grant and can't be told so waits: its kernel may not have gone out", change: func(r *rig) {
+				r.plan.Method = boot.MethodKernel
+				r.session.Grant.PlanDigest = r.plan.Digest()
+				r.session.Consumed = &boot.Consumption{GrantID: grantID, Generation: 1, Nonce: nonce, PlanDigest: r.plan.Digest()}
+				r.sessions.err = fmt.Errorf("a session: %w", session.ErrBusy)
+			},
+			want: boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonBusy}, calls: []string{"open+consume " + nonce},
+		},
+		"Reset": {
+			reason: "one whose kernel went out was reset, and boots its disk", change: func(r *rig) {
+				r.plan.Method = boot.MethodKernel
+				r.session.Grant.PlanDigest = r.plan.Digest()
+				r.session.Consumed = &boot.Consumption{GrantID: grantID, Generation: 1, Nonce: nonce, PlanDigest: r.plan.Digest()}
+				r.sessions.err = boot.ErrConsumed
+			},
+			want: boot.Decision{Answer: boot.AnswerLocalDisk, Reason: boot.DecidedConsumed}, calls: []string{"open+consume " + nonce},
+		},
 		"Raced": {
 			reason: "another bootd was faster", change: func(r *rig) { r.sessions.err = boot.ErrConsumed },
 			want: boot.Decision{Answer: boot.AnswerHold, Reason: boot.DecidedConsumed}, calls: []string{"open " + nonce},

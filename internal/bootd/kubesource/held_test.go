@@ -71,3 +71,40 @@ func TestHeld(t *testing.T) {
 		})
 	}
 }
+
+// TestStands: what the watch has shown by the moment in which a use is written down counts, and not what it had shown when its machine asked.
+func TestStands(t *testing.T) {
+	asked := func(change func(p *boot.Plan)) boot.Plan {
+		p := *plan()
+		p.Mode, p.InstallGeneration, p.MACs = boot.ModeInstall, 1, []boot.MAC{"52:54:00:00:00:01"}
+		if change != nil {
+			change(&p)
+		}
+		return p
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		now    []boot.Plan // nil: nothing is known yet.
+		want   bool
+	}{
+		"Unknown":  {"the watch hasn't shown anything, and the API says", nil, true},
+		"Same":     {"it's as it was", []boot.Plan{asked(nil)}, true},
+		"Gone":     {"its entry is gone", []boot.Plan{}, false},
+		"Held":     {"its profile is", []boot.Plan{asked(func(p *boot.Plan) { p.InstallGeneration = 0 })}, false},
+		"Raised":   {"another install is asked for", []boot.Plan{asked(func(p *boot.Plan) { p.InstallGeneration = 2 })}, false},
+		"Altered":  {"another system is", []boot.Plan{asked(func(p *boot.Plan) { p.CommandLine = []string{"x"} })}, false},
+		"Disabled": {"what it boots without one is", []boot.Plan{asked(func(p *boot.Plan) { p.Otherwise = boot.OtherwiseHold })}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSource(t, &log{}, &clock{now: t0()})
+			listed(t, s, "100", []any{bootSession("100", "g")}, nil)
+			if tc.now != nil {
+				s.state.Store(boot.NewState(nil, tc.now, nil))
+			}
+			p := asked(nil)
+			if got := s.Stands(&p); got != tc.want {
+				t.Errorf("%s: %t", tc.reason, got)
+			}
+		})
+	}
+}

@@ -201,6 +201,16 @@ func (s *Source) Held(p *boot.Plan) bool {
 	return g.grant != "" && !g.used && g.entry == p.EntryUID
 }
 
+// Stands says whether a plan that was served a moment ago still is, and isn't Held. As long as nothing is known the API says so.
+func (s *Source) Stands(p *boot.Plan) bool {
+	st := s.State()
+	if st == nil {
+		return true
+	}
+	now, ok := st.ByEntry(boot.KeyOf(p.EntryUID))
+	return ok && now.InstallGeneration == p.InstallGeneration && now.Digest() == p.Digest() && !s.Held(now)
+}
+
 // connected says whether the API has just taken a heartbeat of this bootd, and of no other under its name.
 func (s *Source) connected(now time.Time) bool {
 	return !s.beaten.IsZero() && now.Sub(s.beaten) < liveFor && (s.twin.IsZero() || now.Sub(s.twin) >= liveFor)

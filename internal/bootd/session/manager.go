@@ -25,8 +25,8 @@ type Options struct {
 	Crash func(point string)
 	// Consumed is called after each consumption that this bootd wrote.
 	Consumed func()
-	// Stands says whether nothing stands in the way of a grant's use. It's asked last of all, right before that is written down, which may have waited for
-	// the disk or the API. Nil: nothing ever does.
+	// Stands says whether nothing stands in the way of a grant's use, or of a kernel that destroys. It's asked last of all, right before that is written
+	// down, which may have waited for the disk or the API. Nil: nothing ever does.
 	Stands func(*boot.Plan) bool
 	// ByMachine says that what a machine named by its MACs has used stands against each entry of it: there's no other record of the machine.
 	ByMachine bool
@@ -189,6 +189,9 @@ func (m *Manager) Deliver(ctx context.Context, p *boot.Plan, t boot.Claims) erro
 			return r, boot.ErrConsumed // It doesn't begin again.
 		}
 		if r.Progress.Timeline.Kernel.IsZero() {
+			if p.Method != boot.MethodScript && !m.o.Stands(p) { // A script of somebody's own follows the use of its grant at once.
+				return r, ErrHeld
+			}
 			r.Progress.Timeline.Kernel = m.o.Now()
 		}
 		used = *r.Session.Consumed

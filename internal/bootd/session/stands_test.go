@@ -36,3 +36,44 @@ func TestStands(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestDeliverStands: nor is a kernel given that destroys, until it was once. A script of somebody's own follows the use of its grant at once.
+func TestDeliverStands(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		method boot.Method
+		held   bool
+	}{
+		"Kernel": {"nothing was given yet", boot.MethodKernel, true},
+		"Script": {"its grant is used, and nothing else is asked for", boot.MethodScript, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := *plan()
+			p.Method = tc.method
+			a := newAPI(granted())
+			a.edit(machine(), func(r *Record) {
+				g := *r.Session.Grant
+				g.PlanDigest = p.Digest()
+				r.Session.Grant = &g
+			})
+			m, stands := bootd(t, a, "bootd", t.TempDir()), true
+			m.o.Stands = func(*boot.Plan) bool { return stands }
+			deliver := func() error { return m.Deliver(t.Context(), &p, token(nonceA)) }
+			if err := m.OpenAndConsume(t.Context(), &p, token(nonceA), fresh()); err != nil {
+				t.Fatal(err)
+			}
+			stands = false
+			if err := deliver(); errors.Is(err, ErrHeld) != tc.held || a.record(machine()).Progress.Timeline.Kernel.IsZero() != tc.held {
+				t.Errorf("%s: %v", tc.reason, err)
+			}
+			stands = true
+			if err := deliver(); err != nil {
+				t.Error(err)
+			}
+			stands = false
+			if err := deliver(); err != nil {
+				t.Errorf("a boot that goes on: %v", err)
+			}
+		})
+	}
+}

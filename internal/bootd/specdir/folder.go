@@ -55,7 +55,7 @@ type news struct {
 // content is what one file holds.
 type content struct {
 	stamp stamp
-	// since is when it was read, or seen to be as it was read. sure says that it was so when another write would have had another time.
+	// since is when it was first read with this stamp. sure says that it was still so when another write would have had another time.
 	since time.Time
 	sure  bool
 	// sum is the digest (SHA-256) of the file as it was read.
@@ -151,7 +151,7 @@ func (f *folder) read(name string) bool {
 	path := filepath.Join(f.dir, name)
 	before, known := f.files[name]
 	now := seenAs(path)
-	if known && !before.old && before.stamp == now && f.stands(name) {
+	if known && !before.old && before.stamp.sameWrite(now) && f.unwritten(name, now) {
 		return false
 	}
 	since := time.Now()
@@ -159,7 +159,7 @@ func (f *folder) read(name string) bool {
 	if err == nil && blank(b) && (before.blind || before.holds() || !known && !f.began) {
 		err = errEmpty
 	}
-	moves := !seenAs(path).written(now)
+	moves := !seenAs(path).sameWrite(now)
 	f.moving = f.moving || moves
 	if err != nil || moves {
 		switch {

@@ -255,7 +255,23 @@ func TestUnused(t *testing.T) {
 			if got := r.told(mac1); got != boot.AnswerHold || !r.src.Asks(r.plan()) {
 				t.Errorf("%s: %s; asks: %t\n%s", tc.reason, got, r.src.Asks(r.plan()), r.said.String())
 			}
+			r.stop()
+			r.start(func(o *Options) { o.Still = time.Hour })
+			if got := r.told(mac1); got != boot.AnswerHold {
+				t.Errorf("%s: after a restart, and before the folder was still: %s\n%s", tc.reason, got, r.said.String())
+			}
 		})
+	}
+}
+
+// TestWaitingBoots: what keeps a machine from a grant, and is no question, doesn't keep it from its disk.
+func TestWaitingBoots(t *testing.T) {
+	r := newRig(t, all(2))
+	r.start()
+	r.write("a.yaml", all(1))
+	r.turn()
+	if why := r.src.Why(r.plan()); !strings.Contains(why, boot.IssueGenerationLowered) || r.told(mac1) != boot.AnswerLocalDisk {
+		t.Errorf("%s: %q\n%s", r.told(mac1), why, r.said.String())
 	}
 }
 

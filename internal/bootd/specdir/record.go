@@ -84,7 +84,7 @@ type usedBy struct{ entryUID, hostUID string }
 // stamp tells a file from another, and from itself after somebody else's write.
 type stamp struct {
 	size          int64
-	changed       time.Time // Of its inode; zero where that isn't looked at.
+	changed       time.Time // Its inode was; zero where that isn't asked for.
 	modified      time.Time
 	device, inode uint64
 }

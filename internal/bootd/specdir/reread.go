@@ -125,13 +125,13 @@ func (s *Source) tell() {
 	}
 }
 
-// between is how many times as long as a look took none is made between two grants: who waits has rereadFor.
-const between = 10
+// lookRest is how many times as long as a look took none is made between two grants: who waits has rereadFor.
+const lookRest = 10
 
 // overtaken looks at the folder between two grants where somebody waits for that, now and then: thousands of grants take as long as the disk does. What came
 // is taken in and served, and who waits is told. It says whether what is granted by has changed meanwhile.
 func (s *Source) overtaken() bool {
-	if !s.looks.any() || time.Since(s.looked) < min(between*s.took, rereadFor/4) {
+	if !s.looks.any() || time.Since(s.looked) < min(lookRest*s.took, rereadFor/4) {
 		return false
 	}
 	version := s.version

@@ -242,15 +242,18 @@ func TestOvertaken(t *testing.T) {
 func TestAskedMeanwhile(t *testing.T) {
 	r := newRig(t, all(1))
 	var asked <-chan struct{}
+	begun := false
 	r.start(func(o *Options) {
 		o.Logger = slog.New(during{o.Logger.Handler(), func() {
-			if asked == nil {
-				asked = r.src.looks.ask()
+			if begun {
+				asked, begun = r.src.looks.ask(), false
 			}
 		}})
 	})
 	r.write("b.yaml", "kind: [")
+	begun = true
 	r.src.lookFor()
+	r.src.took = time.Hour // No other look comes between grants.
 	r.turn()
 	r.src.tell()
 	select {
@@ -335,7 +338,8 @@ func TestStands(t *testing.T) {
 		"Altered": {"its image is another one", func(r *rig) {
 			r.write("a.yaml", strings.Replace(all(1), `x.example/i", digest: "sha256:a4`, `x.example/i", digest: "sha256:b4`, 1))
 		}, false},
-		"Gone": {"its entry is", func(r *rig) { r.write("a.yaml", sharedYAML) }, false},
+		"Gone":   {"its entry is", func(r *rig) { r.write("a.yaml", sharedYAML) }, false},
+		"Server": {"it took another server's offer", func(r *rig) { r.src.OtherServer(r.plan(), "10.77.0.9") }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, all(1))

@@ -95,7 +95,7 @@ func (f *folder) unchanged(ctx context.Context, files map[string]content) error 
 		if err != nil {
 			return err
 		}
-		if sum != c.sum || seenAs(path) != c.stamp {
+		if sum != c.sum || !seenAs(path).sameWrite(c.stamp) {
 			return fmt.Errorf("file %q has changed", name)
 		}
 		files[name] = c

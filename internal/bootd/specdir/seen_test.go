@@ -20,7 +20,6 @@ func TestSameStamp(t *testing.T) {
 	}{
 		"Switched": {"a link is switched to another file, as in a store where all files have one time", func(t *testing.T, f *folder, store string) {
 			t.Helper()
-			time.Sleep(20 * time.Millisecond) // Another tick of the kernel's clock.
 			must(t, os.Symlink(aged(t, filepath.Join(store, "2"), all(2)), filepath.Join(f.dir, "b.tmp")))
 			must(t, os.Rename(filepath.Join(f.dir, "b.tmp"), filepath.Join(f.dir, "a.yaml")))
 		}, false, 0, true},
@@ -90,9 +89,50 @@ func TestSure(t *testing.T) {
 		c.since = c.since.Add(-tick)
 		f.files["a.yaml"] = c
 	}
+	f.asked = true
 	must(t, os.Chmod(path, 0o640)) //nolint:gosec // That's what is tried.
 	if changed, err := f.look(); err != nil || changed || f.files["a.yaml"].sure {
 		t.Errorf("changed: %t, %v; it's sure what stands there, and was written to a moment ago", changed, err)
+	}
+	if changed, err := f.look(); err != nil || changed || f.files["a.yaml"].sure {
+		t.Errorf("changed: %t, %v; it's sure what stands there, and the tick isn't over", changed, err)
+	}
+}
+
+// TestAskedWithinATick: who is about to use a grant has the files' bytes looked at.
+func TestAskedWithinATick(t *testing.T) {
+	r := newRig(t, all(1))
+	r.start()
+	path := filepath.Join(r.dir, "a.yaml")
+	before := seenAs(path).modified
+	must(t, os.WriteFile(path, []byte(all(2)), 0o600))
+	must(t, os.Chtimes(path, time.Time{}, before))
+	c := r.src.folder.files["a.yaml"]
+	c.stamp = seenAs(path) // As where no clock has moved since.
+	r.src.folder.files["a.yaml"] = c
+	r.src.lookFor()
+	if r.src.stale {
+		t.Fatal("it's looked at though nobody asks")
+	}
+	r.src.looks.ask()
+	r.src.lookFor()
+	if !r.src.stale {
+		t.Error("who asks is told of what stood there")
+	}
+}
+
+// TestResumedWithinATick: of a folder that a new life finds as it was, a write may have come in the same tick, too.
+func TestResumedWithinATick(t *testing.T) {
+	r := newRig(t, all(1))
+	f := newFolder(r.dir, nil)
+	_, err := f.look()
+	must(t, err)
+	c := f.files["a.yaml"]
+	c.since, c.sure = time.Time{}, false // As what was kept of it says.
+	files := map[string]content{"a.yaml": c}
+	must(t, f.unchanged(t.Context(), files))
+	if c := files["a.yaml"]; time.Since(c.since) > time.Minute || c.sure {
+		t.Errorf("%+v", c)
 	}
 }
 

@@ -123,16 +123,20 @@ func (s *Source) planned(p *boot.Plan) *boot.Plan {
 		out.Otherwise, out.InstallGeneration = boot.OtherwiseHold, 0
 	case s.world.kept[p.EntryUID], s.asked[p.EntryUID] != "" && s.touched(p):
 		out.Otherwise, out.InstallGeneration = boot.OtherwiseLocalDisk, 0
-	case questions[s.asked[p.EntryUID]] != "" && !s.spent(p):
+	case !s.touched(p) && s.waits(p):
 		out.Otherwise = boot.OtherwiseHold // Nothing is known to be on its disk: it waits for the answer, whatever becomes of the grant that it had.
 	}
 	return out
 }
 
-// spent says whether a machine's session knows of a grant that it used.
-func (s *Source) spent(p *boot.Plan) bool {
+// waits says whether a person is asked about a machine whose session knows of no grant that it used, or will be once the folder is still: until then nothing is
+// decided about grants.
+func (s *Source) waits(p *boot.Plan) bool {
 	r := s.session(p.Entry)
-	return r != nil && r.Session.Consumed != nil
+	if r != nil && r.Session.Consumed != nil {
+		return false
+	}
+	return questions[s.asked[p.EntryUID]] != "" || next(s.facts(p, r)).Step == boot.StepAsk
 }
 
 // again says whether a plan's own entry had its machine installed, or granted that, so that what it asks for now is a reinstall. A machine that only
