@@ -85,15 +85,17 @@ func TestStands(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason string
 		now    []boot.Plan // nil: nothing is known yet.
+		less   int64       // Of its plan's generation than 1.
 		want   bool
 	}{
-		"Unknown":  {"the watch hasn't shown anything, and the API says", nil, true},
-		"Same":     {"it's as it was", []boot.Plan{asked(nil)}, true},
-		"Gone":     {"its entry is gone", []boot.Plan{}, false},
-		"Held":     {"its profile is", []boot.Plan{asked(func(p *boot.Plan) { p.InstallGeneration = 0 })}, false},
-		"Raised":   {"another install is asked for", []boot.Plan{asked(func(p *boot.Plan) { p.InstallGeneration = 2 })}, false},
-		"Altered":  {"another system is", []boot.Plan{asked(func(p *boot.Plan) { p.CommandLine = []string{"x"} })}, false},
-		"Disabled": {"what it boots without one is", []boot.Plan{asked(func(p *boot.Plan) { p.Otherwise = boot.OtherwiseHold })}, true},
+		"Unknown":  {"the watch hasn't shown anything, and the API says", nil, 0, true},
+		"Same":     {"it's as it was", []boot.Plan{asked(nil)}, 0, true},
+		"Gone":     {"its entry is gone", []boot.Plan{}, 0, false},
+		"Held":     {"its profile is", []boot.Plan{asked(func(p *boot.Plan) { p.InstallGeneration = 0 })}, 0, false},
+		"Kept":     {"it was, when the machine asked already", []boot.Plan{asked(func(p *boot.Plan) { p.InstallGeneration = 0 })}, 1, false},
+		"Raised":   {"another install is asked for", []boot.Plan{asked(func(p *boot.Plan) { p.InstallGeneration = 2 })}, 0, false},
+		"Altered":  {"another system is", []boot.Plan{asked(func(p *boot.Plan) { p.CommandLine = []string{"x"} })}, 0, false},
+		"Disabled": {"what it boots without one is", []boot.Plan{asked(func(p *boot.Plan) { p.Otherwise = boot.OtherwiseHold })}, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSource(t, &log{}, &clock{now: t0()})
@@ -101,7 +103,7 @@ func TestStands(t *testing.T) {
 			if tc.now != nil {
 				s.state.Store(boot.NewState(nil, tc.now, nil))
 			}
-			p := asked(nil)
+			p := asked(func(p *boot.Plan) { p.InstallGeneration -= tc.less })
 			if got := s.Stands(&p); got != tc.want {
 				t.Errorf("%s: %t", tc.reason, got)
 			}

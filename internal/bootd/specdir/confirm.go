@@ -151,7 +151,7 @@ func (s *Source) confirmed(path string) (string, error) {
 // goes first: a boot that has its script already must not use it any more.
 func (s *Source) adopt(p *boot.Plan) (string, error) {
 	r := s.session(p.Entry)
-	if d := next(s.facts(p, r)); d.Step != boot.StepAsk && !s.answeredElsewhere(p.EntryUID) {
+	if d := next(s.facts(p, r, p.Digest())); d.Step != boot.StepAsk && !s.answeredElsewhere(p.EntryUID) {
 		return "", fmt.Errorf("nothing is asked about BootEntry %s (%s)", p.Entry, d.Reason)
 	}
 	if r != nil && r.Session.Grant != nil {

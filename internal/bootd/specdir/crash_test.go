@@ -28,7 +28,7 @@ func TestCrashBetweenSteps(t *testing.T) {
 				id := ""
 				for range n {
 					now := r.src.session(p.Entry)
-					if err := r.src.take(p, now, next(r.src.facts(p, now)).Step); err != nil {
+					if err := r.src.take(p, now, next(r.src.facts(p, now, p.Digest())).Step); err != nil {
 						t.Fatal(err)
 					}
 				}

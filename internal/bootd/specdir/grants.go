@@ -43,12 +43,12 @@ func next(f boot.IssueFacts) boot.Issue {
 	return decided
 }
 
-// facts of a machine, as far as a folder knows them.
-func (s *Source) facts(p *boot.Plan, r *session.Record) boot.IssueFacts {
+// facts of a machine, as far as a folder knows them; digest is its plan's.
+func (s *Source) facts(p *boot.Plan, r *session.Record, digest string) boot.IssueFacts {
 	known := s.site.records(p)
 	f := boot.IssueFacts{
 		Now: s.o.Now(), EntryUID: p.EntryUID, HostUID: p.HostUID, Serial: p.Serial, HostOff: true,
-		Generation: p.InstallGeneration, PlanDigest: p.Digest(), Installs: p.Mode == boot.ModeInstall,
+		Generation: p.InstallGeneration, PlanDigest: digest, Installs: p.Mode == boot.ModeInstall,
 		HostGranted: known.state.granted.record(), HostInstalled: known.state.installed.record(),
 		EntryGranted: known.spec.granted.record(), EntryInstalled: known.spec.installed.record(),
 	}
@@ -80,7 +80,7 @@ func (s *Source) installed(p *boot.Plan, r *session.Record) (generation int64) {
 func (s *Source) settle(p *boot.Plan) error {
 	for range maxSteps {
 		r := s.session(p.Entry)
-		d := next(s.facts(p, r))
+		d := next(s.facts(p, r, p.Digest()))
 		s.asks(p, r, d)
 		if d.Step == boot.StepNone || d.Step == boot.StepWait || d.Step == boot.StepAsk {
 			return nil

@@ -264,6 +264,43 @@ func TestUnused(t *testing.T) {
 	}
 }
 
+// TestFenced: where a record can't be read nothing is installed, and nobody is asked: a machine boots as it did.
+func TestFenced(t *testing.T) {
+	for _, spec := range []bool{false, true} {
+		r := newRig(t, all(1))
+		r.start()
+		path := filepath.Join(r.state, recordFile)
+		if spec {
+			path = filepath.Join(r.dir, RecordFolder, recordFile)
+		}
+		r.stop()
+		r.pass(2 * grantLife)
+		b, err := os.ReadFile(path)
+		must(t, err)
+		must(t, os.WriteFile(path, append([]byte("x"), b...), 0o600)) //nolint:gosec // A file of its own.
+		r.start()
+		if _, installs := r.src.site.installs(); installs || r.told(mac1) != boot.AnswerLocalDisk {
+			t.Errorf("beside the specs: %t: installs: %t, %s", spec, installs, r.told(mac1))
+		}
+	}
+}
+
+// TestRenamedBoots: a machine that has a system boots it while its entry has a new name, also before the folder was still.
+func TestRenamedBoots(t *testing.T) {
+	r := newRig(t, all(1))
+	r.start()
+	r.install(true)
+	r.stop()
+	r.write("a.yaml", strings.ReplaceAll(all(1), "name: m1}\nspec", "name: m2}\nspec"))
+	for _, still := range []time.Duration{time.Hour, time.Nanosecond, time.Hour} {
+		r.start(func(o *Options) { o.Still = still })
+		if got := r.told(mac1); got != boot.AnswerLocalDisk || r.src.Asks(r.plan()) != (still < time.Hour) {
+			t.Errorf("still for %s: %s; asks: %t", still, got, r.src.Asks(r.plan()))
+		}
+		r.stop()
+	}
+}
+
 // TestWaitingBoots: what keeps a machine from a grant, and is no question, doesn't keep it from its disk.
 func TestWaitingBoots(t *testing.T) {
 	r := newRig(t, all(2))

@@ -150,3 +150,54 @@ func TestGoing(t *testing.T) {
 	r.src.look()
 	r.says("it can't be read: open " + path + ": no such file or directory")
 }
+
+// TestSureOfATouchedFile: one that has other times, or another inode, may be written to once more within that tick, and is looked at by its stamp from then on.
+func TestSureOfATouchedFile(t *testing.T) {
+	for name, change := range map[string]func(path string) error{
+		"Touched": func(path string) error { return os.Chtimes(path, time.Time{}, time.Unix(2, 0)) },
+		"Rights":  func(path string) error { return os.Chmod(path, 0o640) }, //nolint:gosec // That's what is tried.
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, all(1))
+			f := newFolder(r.dir, nil)
+			path := filepath.Join(r.dir, "a.yaml")
+			for range 2 {
+				if _, err := f.look(); err != nil {
+					t.Fatal(err)
+				}
+				c := f.files["a.yaml"]
+				c.since = c.since.Add(-tick)
+				f.files["a.yaml"] = c
+			}
+			must(t, change(path))
+			if changed, err := f.look(); err != nil || changed {
+				t.Fatal(changed, err)
+			}
+			if c := f.files["a.yaml"]; c.sure || time.Since(c.since) >= tick || c.stamp != seenAs(path) {
+				t.Errorf("%+v", c)
+			}
+		})
+	}
+}
+
+// TestSureIsNotReadAgain: what is sure costs no read.
+func TestSureIsNotReadAgain(t *testing.T) {
+	r := newRig(t, all(1))
+	f := newFolder(r.dir, nil)
+	for range 2 {
+		_, err := f.look()
+		must(t, err)
+		c := f.files["a.yaml"]
+		c.since = c.since.Add(-tick)
+		f.files["a.yaml"] = c
+	}
+	c := f.files["a.yaml"]
+	c.sum[0]++ // Who looked would find another file.
+	f.files["a.yaml"], f.asked = c, true
+	if changed, err := f.look(); err != nil || changed {
+		t.Errorf("it's read again: %t, %v", changed, err)
+	}
+	if f.files["a.yaml"].sum != c.sum {
+		t.Error("it's read again")
+	}
+}

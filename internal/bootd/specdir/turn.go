@@ -121,22 +121,28 @@ func (s *Source) planned(p *boot.Plan) *boot.Plan {
 		out.InstallGeneration = out.InstalledGeneration // Nothing is in doubt: what it boots meanwhile its entry says.
 	case s.world.kept[p.EntryUID] && (!s.touched(p) || p.Otherwise == boot.OtherwiseHold && s.again(out)):
 		out.Otherwise, out.InstallGeneration = boot.OtherwiseHold, 0
-	case s.world.kept[p.EntryUID], s.asked[p.EntryUID] != "" && s.touched(p):
+	case s.world.kept[p.EntryUID], s.touched(p) && (s.asked[p.EntryUID] != "" || s.willAsk(p)):
 		out.Otherwise, out.InstallGeneration = boot.OtherwiseLocalDisk, 0
-	case !s.touched(p) && s.waits(p):
+	case s.waits(p):
 		out.Otherwise = boot.OtherwiseHold // Nothing is known to be on its disk: it waits for the answer, whatever becomes of the grant that it had.
 	}
 	return out
 }
 
-// waits says whether a person is asked about a machine whose session knows of no grant that it used, or will be once the folder is still: until then nothing is
-// decided about grants.
+// waits says whether a person is asked, or will be, about a machine whose session knows of no grant that it used. Where nothing is installed at all nobody is
+// asked.
 func (s *Source) waits(p *boot.Plan) bool {
-	r := s.session(p.Entry)
-	if r != nil && r.Session.Consumed != nil {
+	if r := s.session(p.Entry); r != nil && r.Session.Consumed != nil {
 		return false
 	}
-	return questions[s.asked[p.EntryUID]] != "" || next(s.facts(p, r)).Step == boot.StepAsk
+	_, installs := s.site.installs()
+	return installs && s.willAsk(p)
+}
+
+// willAsk says whether a person is asked about a machine once the folder is still: until then nothing is decided about grants.
+func (s *Source) willAsk(p *boot.Plan) bool {
+	const some = "sha256:" // What is asked doesn't depend on which it is, and a hall's digests take longer than all else.
+	return next(s.facts(p, s.session(p.Entry), some)).Step == boot.StepAsk
 }
 
 // again says whether a plan's own entry had its machine installed, or granted that, so that what it asks for now is a reinstall. A machine that only
