@@ -113,6 +113,7 @@ func (s *Source) planned(p *boot.Plan) *boot.Plan {
 		}
 		return out
 	}
+	_, installs := s.site.installs()
 	switch {
 	case s.heldBefore(p) && s.finished(out, p.InstalledGeneration):
 		out.InstallGeneration = out.InstalledGeneration // An earlier life held it, and what was granted is installed by now.
@@ -121,28 +122,37 @@ func (s *Source) planned(p *boot.Plan) *boot.Plan {
 		out.InstallGeneration = out.InstalledGeneration // Nothing is in doubt: what it boots meanwhile its entry says.
 	case s.world.kept[p.EntryUID] && (!s.touched(p) || p.Otherwise == boot.OtherwiseHold && s.again(out)):
 		out.Otherwise, out.InstallGeneration = boot.OtherwiseHold, 0
-	case s.world.kept[p.EntryUID], s.touched(p) && (s.asked[p.EntryUID] != "" || s.willAsk(p)):
+	case s.world.kept[p.EntryUID], s.touched(p) && (s.asked[p.EntryUID] != "" || (installs || p.Otherwise != boot.OtherwiseHold) && s.willAsk(p)):
 		out.Otherwise, out.InstallGeneration = boot.OtherwiseLocalDisk, 0
 	case s.waits(p):
-		out.Otherwise = boot.OtherwiseHold // Nothing is known to be on its disk: it waits for the answer, whatever becomes of the grant that it had.
+		out.Otherwise, out.InstallGeneration = boot.OtherwiseHold, 0 // Nothing is known to be on its disk: it waits, and a grant that it has isn't used.
 	}
 	return out
 }
 
 // waits says whether a person is asked, or will be, about a machine whose session knows of no grant that it used. Where nothing is installed at all nobody is
-// asked.
+// asked anew.
 func (s *Source) waits(p *boot.Plan) bool {
 	if r := s.session(p.Entry); r != nil && r.Session.Consumed != nil {
 		return false
 	}
 	_, installs := s.site.installs()
-	return installs && s.willAsk(p)
+	return questions[s.asked[p.EntryUID]] != "" || installs && s.willAsk(p)
 }
 
-// willAsk says whether a person is asked about a machine once the folder is still: until then nothing is decided about grants.
+// willAsk says whether a person is asked about a machine once the folder is still: until then nothing is decided about grants. That an install which its session
+// knows is noted in the records comes before.
 func (s *Source) willAsk(p *boot.Plan) bool {
 	const some = "sha256:" // What is asked doesn't depend on which it is, and a hall's digests take longer than all else.
-	return next(s.facts(p, s.session(p.Entry), some)).Step == boot.StepAsk
+	r := s.session(p.Entry)
+	f := s.facts(p, r, some)
+	d := next(f)
+	if d.Step == boot.StepRecordInstalled {
+		i := s.installOf(p, r.Session.Installed.Generation, r.Session.Installed.PlanDigest, r.Session.Installed.At).record()
+		f.HostInstalled, f.EntryInstalled = i, i
+		d = next(f)
+	}
+	return d.Step == boot.StepAsk
 }
 
 // again says whether a plan's own entry had its machine installed, or granted that, so that what it asks for now is a reinstall. A machine that only
