@@ -240,6 +240,12 @@ func (s *State) ByEntry(k EntryKey) (*Plan, bool) {
 	return x.Plan, ok
 }
 
+// Serves says whether a plan is still what is known of its entry: nothing else would be installed, nor is another install asked for.
+func (s *State) Serves(p *Plan) bool {
+	now, ok := s.ByEntry(KeyOf(p.EntryUID))
+	return ok && now.InstallGeneration == p.InstallGeneration && now.Digest() == p.Digest()
+}
+
 // A Noted is a plan that must not be changed, beside which its reader may note something.
 type Noted struct {
 	*Plan

@@ -21,6 +21,11 @@ import (
 
 func TestScript(t *testing.T) {
 	nonce := gate.Nonce([]byte("key"), scriptNonce, grantID, boot.AMD64)
+	used := func(r *rig) { // Its grant is, by this very boot, for a kernel that destroys.
+		r.plan.Method = boot.MethodKernel
+		r.session.Grant.PlanDigest = r.plan.Digest()
+		r.session.Consumed = &boot.Consumption{GrantID: grantID, Generation: 1, Nonce: nonce, PlanDigest: r.plan.Digest()}
+	}
 	cases := map[string]struct {
 		reason string
 		change func(*rig)
@@ -74,18 +79,14 @@ func TestScript(t *testing.T) {
 		},
 		"Again": {
 			reason: "a boot that used its grant and can't be told so waits: its kernel may not have gone out", change: func(r *rig) {
-				r.plan.Method = boot.MethodKernel
-				r.session.Grant.PlanDigest = r.plan.Digest()
-				r.session.Consumed = &boot.Consumption{GrantID: grantID, Generation: 1, Nonce: nonce, PlanDigest: r.plan.Digest()}
+				used(r)
 				r.sessions.err = fmt.Errorf("a session: %w", session.ErrBusy)
 			},
 			want: boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonBusy}, calls: []string{"open+consume " + nonce},
 		},
 		"Reset": {
 			reason: "one whose kernel went out was reset, and boots its disk", change: func(r *rig) {
-				r.plan.Method = boot.MethodKernel
-				r.session.Grant.PlanDigest = r.plan.Digest()
-				r.session.Consumed = &boot.Consumption{GrantID: grantID, Generation: 1, Nonce: nonce, PlanDigest: r.plan.Digest()}
+				used(r)
 				r.sessions.err = boot.ErrConsumed
 			},
 			want: boot.Decision{Answer: boot.AnswerLocalDisk, Reason: boot.DecidedConsumed}, calls: []string{"open+consume " + nonce},

@@ -207,8 +207,7 @@ func (s *Source) Stands(p *boot.Plan) bool {
 	if st == nil {
 		return true
 	}
-	now, ok := st.ByEntry(boot.KeyOf(p.EntryUID))
-	return ok && now.InstallGeneration == p.InstallGeneration && now.Digest() == p.Digest() && !s.Held(now)
+	return st.Serves(p) && !s.Held(p)
 }
 
 // connected says whether the API has just taken a heartbeat of this bootd, and of no other under its name.

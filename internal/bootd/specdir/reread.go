@@ -95,11 +95,7 @@ func (s *Source) Reread(ctx context.Context, p *boot.Plan) bool {
 // serves says whether a plan is what is served of its entry.
 func (s *Source) serves(p *boot.Plan) bool {
 	st := s.state.Load()
-	if st == nil {
-		return false
-	}
-	now, ok := st.ByEntry(boot.KeyOf(p.EntryUID))
-	return ok && now.InstallGeneration == p.InstallGeneration && now.Digest() == p.Digest()
+	return st != nil && st.Serves(p)
 }
 
 // Stands says whether nothing that is served stands in the way of a grant's use by now: after Reread it may have waited for the disk.

@@ -143,6 +143,15 @@ func TestReadAndServed(t *testing.T) {
 	}
 }
 
+// crowd are so many machines' entries.
+func crowd(n, generation int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = entryYAML(fmt.Sprintf("x%d", i), fmt.Sprintf("52:54:01:00:%02x:%02x", i>>8, i&255), fmt.Sprintf("10.78.%d.%d", 1+i>>8, i&255), generation)
+	}
+	return strings.Join(all, "---\n")
+}
+
 // TestRereadMeanwhile: who is about to use a grant is told while many others are made, each with writes that the disk takes its time for.
 func TestRereadMeanwhile(t *testing.T) {
 	const others = 400
@@ -155,11 +164,7 @@ func TestRereadMeanwhile(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- r.src.Run(ctx) }()
-	var all []string
-	for i := range others {
-		all = append(all, wide.Replace(entryYAML(fmt.Sprintf("x%d", i), fmt.Sprintf("52:54:01:00:%02x:%02x", i>>8, i&255), fmt.Sprintf("10.78.%d.%d", 1+i>>8, i&255), 1)))
-	}
-	r.write("b.yaml", strings.Join(all, "---\n"))
+	r.write("b.yaml", wide.Replace(crowd(others, 1)))
 	meanwhile := 0
 	for granted := 0; granted <= others; granted = r.src.store.Len() {
 		if !r.src.Reread(ctx, p) {
@@ -284,11 +289,7 @@ func TestManyCame(t *testing.T) {
 	wide := strings.NewReplacer("10.77.0.0/24", "10.64.0.0/10", "/24", "/10")
 	r := newRig(t, wide.Replace(all(1)))
 	r.start()
-	var many []string
-	for i := range 1100 {
-		many = append(many, wide.Replace(entryYAML(fmt.Sprintf("x%d", i), fmt.Sprintf("52:54:01:00:%02x:%02x", i>>8, i&255), fmt.Sprintf("10.78.%d.%d", 1+i>>8, i&255), 0)))
-	}
-	r.write("b.yaml", strings.Join(many, "---\n"))
+	r.write("b.yaml", wide.Replace(crowd(1100, 0)))
 	asked := r.src.looks.ask()
 	r.src.lookFor()
 	select {
