@@ -110,7 +110,7 @@ func (g *Gate) heldBy(c Caller, reason string) string {
 	switch {
 	case (doubtful || slices.Contains([]string{boot.DecidedNotSynced, boot.DecidedNoGrant, boot.DecidedConsumed, boot.DecidedExpired}, reason)) && g.asks(c):
 		return ReasonConfirm
-	case doubtful && g.o.Held(c.Plan):
+	case (doubtful || reason == boot.DecidedNotSynced) && g.o.Held(c.Plan):
 		return ReasonHeld
 	}
 	return reason

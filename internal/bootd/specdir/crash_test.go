@@ -24,7 +24,8 @@ func TestCrashBetweenSteps(t *testing.T) {
 			t.Run(fmt.Sprintf("%d%s", n, name), func(t *testing.T) {
 				r := newRig(t, all(1))
 				r.start(func(o *Options) { o.Still = time.Hour })
-				p := r.src.planned(r.src.world.numbered(0))
+				p := r.src.world.numbered(0)
+				p = r.src.planned(p, r.src.coming(p))
 				id := ""
 				for range n {
 					now := r.src.session(p.Entry)

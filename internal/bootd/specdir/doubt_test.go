@@ -1,7 +1,6 @@
 package specdir
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,38 +51,6 @@ func TestUnused(t *testing.T) {
 				t.Errorf("%s: after a restart, and before the folder was still: %s\n%s", tc.reason, got, r.said.String())
 			}
 		})
-	}
-}
-
-// TestDoubtBeforeStill: a grant that's there is used by nobody while one of its records is gone, also before the folder was still.
-func TestDoubtBeforeStill(t *testing.T) {
-	spec := func(r *rig) string { return filepath.Join(r.dir, RecordFolder) }
-	for name, lose := range map[string]func(r *rig){
-		"Spec":    func(r *rig) { remove(t, spec(r)) },
-		"Emptied": func(r *rig) { must(t, os.WriteFile(filepath.Join(spec(r), recordFile), nil, 0o600)) },
-		"State":   func(r *rig) { remove(t, filepath.Join(r.state, recordFile)) },
-		"Nothing": func(*rig) {},
-	} {
-		for _, installed := range []bool{false, true} {
-			t.Run(fmt.Sprint(name, installed), func(t *testing.T) {
-				r := newRig(t, all(1))
-				r.start()
-				if installed {
-					r.install(true)
-					r.write("a.yaml", all(2))
-					r.turn()
-				}
-				if r.grant() == nil {
-					t.Fatal("nothing is granted")
-				}
-				r.stop()
-				lose(r)
-				r.start(func(o *Options) { o.Still = time.Hour })
-				if got := r.told(mac1); (got == boot.AnswerInstall) != (name == "Nothing") {
-					t.Errorf("%s\n%s", got, r.said.String())
-				}
-			})
-		}
 	}
 }
 

@@ -17,6 +17,33 @@ func (noFiles) Await(context.Context, boot.Artifact) error { return nil }
 
 func (noFiles) DigestOf(a boot.Artifact) string { return a.Digest }
 
+// gate is the one of a bootd that serves the folder.
+func (r *rig) gate(change ...func(*gate.Options)) *gate.Gate {
+	o := gate.Options{
+		State: r.src.State, Keys: r.src.Keys, Synced: r.src.Synced, Held: r.src.Held, Asks: r.src.Asks, Sessions: r.m, Artifacts: noFiles{},
+		Now: r.now, Logger: slog.New(slog.DiscardHandler),
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	return gate.New(o)
+}
+
+// asksFor is the first machine that asks for its script.
+func (r *rig) asksFor() gate.Caller {
+	c := gate.Caller{Claims: boot.Claims{Kind: boot.TokenScript, Entry: boot.KeyOf(r.plan().EntryUID), Nonce: boot.Stamped("0000000000000001", r.now())}, Plan: r.plan()}
+	if s, ok := r.src.State().Sessions[r.plan().EntryUID]; ok {
+		c.Session = &s
+	}
+	return c
+}
+
+// screen is what the first machine is told, and why, by its screen.
+func (r *rig) screen() boot.Decision {
+	r.t.Helper()
+	return r.gate().Script(r.t.Context(), r.asksFor(), boot.Firmware{Arch: boot.AMD64}, false, func(gate.Answer) error { return nil }).Decision
+}
+
 // TestHeldAfterTheScript: a machine has its script, and then somebody wants to stop it. Nothing is used, and once it's right again the same
 // boot goes on.
 func TestHeldAfterTheScript(t *testing.T) {
@@ -47,14 +74,9 @@ func TestHeldAfterTheScript(t *testing.T) {
 			r.write("net.yaml", sharedYAML)
 			r.write("m.yaml", machine)
 			r.start()
-			g := gate.New(gate.Options{
-				State: r.src.State, Keys: r.src.Keys, Synced: r.src.Synced, Held: r.src.Held, Sessions: r.m, Artifacts: noFiles{},
-				Now: r.now, Logger: slog.New(slog.DiscardHandler),
-			})
+			g := r.gate()
 			fw := boot.Firmware{Arch: boot.AMD64}
-			script := gate.Caller{Claims: boot.Claims{Kind: boot.TokenScript, Entry: boot.KeyOf(r.plan().EntryUID), Nonce: boot.Stamped("0000000000000001", r.now())}, Plan: r.plan()}
-			s := r.src.State().Sessions[r.plan().EntryUID]
-			script.Session = &s
+			script := r.asksFor()
 			a := g.Script(t.Context(), script, fw, true, func(gate.Answer) error { return nil })
 			if a.Answer != boot.AnswerInstall {
 				t.Fatalf("%+v\n%s", a, r.said.String())
@@ -77,7 +99,7 @@ func TestHeldAfterTheScript(t *testing.T) {
 				t.Errorf("%s: %d consumptions are in the log", tc.reason, n)
 			}
 			if now := r.plan(); now.InstallGeneration == 0 && now.Otherwise == boot.OtherwiseHold {
-				next := g.Script(t.Context(), gate.Caller{Claims: script.Claims, Plan: now, Session: &s}, fw, true, func(gate.Answer) error { return nil })
+				next := g.Script(t.Context(), gate.Caller{Claims: script.Claims, Plan: now, Session: script.Session}, fw, true, func(gate.Answer) error { return nil })
 				if next.Answer != boot.AnswerHold || next.Reason != gate.ReasonHeld {
 					t.Errorf("%s: its screen says %+v", tc.reason, next.Decision)
 				}

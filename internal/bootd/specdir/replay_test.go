@@ -3,7 +3,6 @@ package specdir
 import (
 	"cmp"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -55,10 +54,7 @@ func TestReplay(t *testing.T) {
 			r := newRig(t, twoArchs())
 			r.start()
 			keys := r.src.Keys()
-			g := gate.New(gate.Options{
-				State: r.src.State, Keys: func() [][]byte { return keys }, Synced: r.src.Synced, Held: r.src.Held, Sessions: r.m, Artifacts: noFiles{},
-				Now: r.now, Logger: slog.New(slog.DiscardHandler),
-			})
+			g := r.gate(func(o *gate.Options) { o.Keys = func() [][]byte { return keys } })
 			tokens, boots := map[string]string{}, map[string]string{}
 			var got, want []string
 			for _, s := range tc.steps {

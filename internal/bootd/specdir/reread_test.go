@@ -41,20 +41,14 @@ func TestReread(t *testing.T) {
 			r.write("m.yaml", machine)
 			r.start()
 			p := r.plan()
-			g := gate.New(gate.Options{
-				State: r.src.State, Keys: r.src.Keys, Synced: r.src.Synced, Held: r.src.Held, Sessions: r.m, Artifacts: noFiles{},
-				Now: r.now, Logger: slog.New(slog.DiscardHandler),
-				Reread: func(ctx context.Context, p *boot.Plan) bool {
+			g := r.gate(func(o *gate.Options) {
+				o.Reread = func(ctx context.Context, p *boot.Plan) bool {
 					ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 					defer cancel()
 					return r.src.Reread(ctx, p)
-				},
+				}
 			})
-			s := r.src.State().Sessions[p.EntryUID]
-			script := gate.Caller{
-				Claims: boot.Claims{Kind: boot.TokenScript, Entry: boot.KeyOf(p.EntryUID), Nonce: boot.Stamped("0000000000000001", r.now())}, Plan: p, Session: &s,
-			}
-			a := g.Script(t.Context(), script, boot.Firmware{Arch: boot.AMD64}, true, func(gate.Answer) error { return nil })
+			a := g.Script(t.Context(), r.asksFor(), boot.Firmware{Arch: boot.AMD64}, true, func(gate.Answer) error { return nil })
 			c, ok := g.Caller(a.Token, boot.TokenBoot)
 			if a.Answer != boot.AnswerInstall || !ok || !c.Fits() {
 				t.Fatalf("%+v\n%s", a, r.said.String())
@@ -312,9 +306,7 @@ func TestManyCame(t *testing.T) {
 func TestGone(t *testing.T) {
 	r := newRig(t, all(1))
 	r.start()
-	g := gate.New(gate.Options{
-		State: r.src.State, Keys: r.src.Keys, Synced: r.src.Synced, Held: r.src.Held, Reread: r.src.Reread, Sessions: r.m, Artifacts: noFiles{}, Now: r.now, Logger: slog.New(slog.DiscardHandler),
-	})
+	g := r.gate(func(o *gate.Options) { o.Reread = r.src.Reread })
 	ctx, end := context.WithCancel(t.Context())
 	end()
 	p := r.plan()

@@ -39,6 +39,8 @@ type Sessions interface {
 	Seen(r session.Record) error
 	// Synced lowers a revision to what was compared.
 	Synced(revision uint64) uint64
+	// Logged are the used grants of an entry's machine that this bootd's log knows of.
+	Logged(entryUID, hostUID string) []boot.Consumption
 }
 
 // A Source serves a folder of specs. Run fills it.

@@ -29,7 +29,7 @@ func (s *Source) Why(p *boot.Plan) string {
 		return k.idle[p.EntryUID]
 	case k.held[p.EntryUID]:
 		return "its specs are wrong, gone or there twice, and it's served as before, or another entry wants what it has; bootd's log says which"
-	case s.restless.Load() && wantsInstall(p) && p.InstalledGeneration < p.InstallGeneration && k.grants[p.EntryUID].generation < p.InstallGeneration:
+	case s.restless.Load() && (k.doubtful[p.EntryUID] || wantsInstall(p) && p.InstalledGeneration < p.InstallGeneration && k.grants[p.EntryUID].generation < p.InstallGeneration):
 		return "no grant is made while the folder of specs goes on changing: " + s.unrest()
 	}
 	return ""
