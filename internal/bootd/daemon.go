@@ -35,6 +35,7 @@ type daemon struct {
 	activity *activity
 	trails   *session.Trails
 	sights   *dhcp.Sights
+	standIns dhcp.StandIns
 	tftp     *tftp.Server // nil: not served
 	pis      *rpiboot.Server
 	proxy    *proxyPort

@@ -151,7 +151,7 @@ func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) 
 		Holders: holders, Misplaced: d.misplaced,
 		Frames: frames != nil, Lending: d.lent.of(d.ours), Pi: d.pis.Began,
 		State: d.state, Keys: d.keys, Sightings: d, Sights: d.sights, Declined: d.declined, Own: d.has, OtherServer: d.otherServer, Observe: d.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(), Secure: d.secure(l),
-		Skewed: skewedBy(d.source), Foreign: d.mayBegin, Peer: d.peer, Began: d.others.Began, Named: d.named, Proxy: d.proxy.Open, ProxyAlone: d.c.DHCPListen == "",
+		Skewed: skewedBy(d.source), Foreign: d.mayBegin, Peer: d.peer, StandIns: &d.standIns, Began: d.others.Began, Named: d.named, Proxy: d.proxy.Open, ProxyAlone: d.c.DHCPListen == "",
 		Files: d.firstStages(),
 		Limit: limit.New(limit.Default()), Trace: d.tracer(),
 		Log: d.c.Logger, Now: d.c.Now,
@@ -241,6 +241,9 @@ func (d *daemon) misplaced(p *boot.Plan, says string, at time.Time) {
 
 // otherServer tells a source that keeps its records alone of another server that answers its machine: that one may install it, too.
 func (d *daemon) otherServer(p *boot.Plan, server netip.Addr) {
+	if d.standIns.Has(server, d.c.Now()) {
+		return // It's our own offer, by another relay: the copy that came through that one is answered.
+	}
 	d.trails.Asked(session.MachineOf(p.Entry)) // Its script is that one's, too.
 	if !d.ours(server) {
 		d.elsewhere(p, server.Unmap().String())

@@ -2,7 +2,9 @@ package dhcp
 
 import (
 	"net/netip"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/insomniacslk/dhcp/dhcpv4"
@@ -28,5 +30,55 @@ func TestOtherServerIsTold(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"10.99.0.2"}, told); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// TestStandIns: a relay that has machines told its own address in the place of ours is no other server to who hears of that by another way.
+func TestStandIns(t *testing.T) {
+	via := func(relay string) dhcpv4.Modifier {
+		return relayed(relay, append([]byte{11, 4}, netip.MustParseAddr(relay).AsSlice()...)...)
+	}
+	untrusted := all(relayed("192.0.2.9", 11, 4, 192, 0, 2, 9))
+	cfg := testConfig(testState(nil, testPlan()))
+	cfg.StandIns = &StandIns{}
+	now := cfg.Now()
+	cfg.Now = func() time.Time { return now }
+	s := New(cfg)
+	viaRelay := Ingress{From: netip.MustParseAddrPort("10.99.0.5:67"), To: testServer, Interface: "br0", Addresses: []netip.Addr{testServer}}
+	ask := func(m dhcpv4.Modifier, in Ingress) Reason {
+		t.Helper()
+		return s.handle(message(t, request(t, m)), in, desk{reply: &wire.Reply{}}).Reason
+	}
+	a, b := netip.MustParseAddr("10.99.0.5"), netip.MustParseAddr("10.99.0.6")
+	has := func() []bool {
+		return []bool{cfg.StandIns.Has(a, now), cfg.StandIns.Has(b, now), cfg.StandIns.Has(netip.MustParseAddr("192.0.2.9"), now), cfg.StandIns.Has(testServer, now)}
+	}
+	if ask(untrusted, viaRelay) != SilentRelayUntrusted || slices.Contains(has(), true) {
+		t.Errorf("of a relay that isn't trusted: %t", has())
+	}
+	ask(all(asPXE(7), via("10.99.0.5")), viaRelay)
+	ask(all(asPXE(7), via("10.99.0.6")), viaRelay)
+	ask(asPXE(7), broadcastIn())
+	if diff := cmp.Diff([]bool{true, true, false, false}, has()); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+	now = now.Add(40 * time.Minute)
+	takes := func(more ...dhcpv4.Modifier) dhcpv4.Modifier {
+		return all(append(more, ofType(dhcpv4.MessageTypeRequest), asPXE(7), addressOpt(54, a.String()), addressOpt(50, testAddress.String()))...)
+	}
+	if got := []Reason{ask(takes(via("10.99.0.5")), viaRelay), ask(takes(via("10.99.0.6")), viaRelay)}; !slices.Equal(got, []Reason{Acknowledged, SilentOtherServer}) {
+		t.Errorf("%q", got)
+	}
+	now = now.Add(40 * time.Minute) // Since the last answer through a, and since the only one through b.
+	if diff := cmp.Diff([]bool{true, false, false, false}, has()); diff != "" {
+		t.Errorf("later: -want, +got:\n%s", diff)
+	}
+	x := a
+	for range 2 * maxStandIns {
+		x = x.Next()
+		cfg.StandIns.answered(&Answer{Packet: []byte{1}, Facts: Facts{Relay: Relay{ServerID: x}}}, now)
+	}
+	if len(cfg.StandIns.last) > maxStandIns || !cfg.StandIns.Has(a, now) {
+		t.Errorf("%d are noted", len(cfg.StandIns.last))
 	}
 }

@@ -78,6 +78,8 @@ type Config struct {
 	Own func(p *boot.Plan, address netip.Addr) bool
 	// OtherServer is told of a machine of ours that takes the offer of another server, by its option 54; nil: nobody is.
 	OtherServer func(plan *boot.Plan, server netip.Addr)
+	// StandIns take note of the names that relays have us answer under; nil: nobody does.
+	StandIns *StandIns
 	// Pi is told of each Raspberry Pi that's about to be told to boot; it must not block. nil: nobody is.
 	Pi func(Pi)
 	// Skewed says that this host's clock isn't that of who makes grants; nil: it is.

@@ -155,6 +155,7 @@ func (s *Server) handle(m *wire.Message, in Ingress, at desk) Answer {
 	if a.Reason == SilentOtherServer && a.Plan != nil && a.Facts.Type == wire.Request && s.cfg.OtherServer != nil {
 		s.cfg.OtherServer(a.Plan.Kept(), a.Facts.Server)
 	}
+	s.cfg.StandIns.answered(&a, v.Now)
 	s.noticed(&a, in)
 	s.misplaced(&a, s.saw(a, m.XID(), v.Now), v.Now)
 	s.began(&a, v.Now)
