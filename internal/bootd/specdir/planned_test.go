@@ -143,6 +143,10 @@ func TestUsedBoots(t *testing.T) {
 		"Sessions": func(r *rig) { remove(r.t, filepath.Join(r.state, "sessions")) },
 		"Log":      func(r *rig) { remove(r.t, r.files()["Log"]); wrong(r) },
 		"Spec":     func(r *rig) { remove(r.t, filepath.Join(r.dir, RecordFolder)); wrong(r) },
+		"Lowered": func(r *rig) {
+			remove(r.t, filepath.Join(r.state, "sessions"))
+			r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 1))
+		},
 	} {
 		for _, one := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, one), func(t *testing.T) {
@@ -151,7 +155,7 @@ func TestUsedBoots(t *testing.T) {
 					must(t, writeMark(filepath.Join(r.state, siteFile)))
 				}
 				r.write("net.yaml", sharedYAML)
-				r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 1))
+				r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 2))
 				r.start()
 				r.install(false)
 				r.stop()
@@ -247,6 +251,42 @@ func TestFencedBoots(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestAskedAndFenced: a machine with nothing on its disk that waits for an answer isn't sent there by a fence.
+func TestAskedAndFenced(t *testing.T) {
+	r := newRig(t, all(1))
+	r.start()
+	r.stop()
+	remove(t, filepath.Join(r.dir, RecordFolder))
+	r.start()
+	if !r.src.Asks(r.plan()) {
+		t.Fatal("nothing is asked")
+	}
+	must(t, os.Rename(filepath.Join(r.dir, RecordFolder), filepath.Join(r.dir, ".aside")))
+	r.turn()
+	if got := r.screen(); got.Answer != boot.AnswerHold {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestHalfInDoubt: a machine with otherwise: Hold isn't sent to a disk that's half written while its specs are wrong, whatever a person would be asked then.
+func TestHalfInDoubt(t *testing.T) {
+	r := newRig(t, held(all(1)))
+	r.start()
+	r.install(true)
+	r.write("a.yaml", held(all(2)))
+	if r.granted() == nil {
+		t.Fatal("nothing is granted")
+	}
+	r.install(false)
+	r.stop()
+	remove(t, r.files()["State"])
+	r.write("zz.yaml", "a: b\n c: d\n")
+	r.start()
+	if got := r.screen(); got.Answer != boot.AnswerHold {
+		t.Errorf("%+v", got)
 	}
 }
 
