@@ -63,7 +63,7 @@ func becauseScript(reason string) string {
 		boot.DecidedNotSynced:    "the API server isn't reached, or another bootd hasn't compared the grant with its log",
 		boot.DecidedSuperseded:   "its token is of an earlier DHCP exchange than what the grant counts for: it begins again with DHCP, or somebody else holds that token",
 		boot.DecidedNoArtifacts:  "its profile has no files for this architecture",
-		gate.ReasonHeld:          "nothing is installed on it now: its specs are gone, wrong or there twice, or this bootd installs nothing; see its log",
+		gate.ReasonHeld:          "nothing is installed on it now: its specs are gone, wrong or there twice, its grant is in doubt, or this bootd installs nothing; see its log",
 		gate.ReasonConfirm:       "a person has to say that it's the machine which is meant: its records don't match, or another DHCP server answered it; see bootd's log, and bootd confirm",
 		gate.ReasonPort:          "an install is granted, and it wasn't seen behind the switch port that its entry names in machine.port: look where it's plugged in, or mend the entry; its next boot is looked at anew",
 		boot.DecidedPlaceOnly:    "its entry names its switch port alone, by which nothing is installed; name its MAC in machine.macs",

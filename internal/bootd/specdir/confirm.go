@@ -151,7 +151,7 @@ func (s *Source) confirmed(path string) (string, error) {
 // goes first: a boot that has its script already must not use it any more.
 func (s *Source) adopt(p *boot.Plan) (string, error) {
 	if s.world.kept[p.EntryUID] && s.world.idle[p.EntryUID] == "" {
-		return "", fmt.Errorf("what BootEntry %s asks for isn't known, since specs are wrong, gone or there twice, so that it can't be noted as installed; mend them first (bootd's log says which)", p.Entry)
+		return "", fmt.Errorf("what BootEntry %s asks for isn't known, since specs are wrong, gone or there twice, or another entry wants what it has, so that it can't be noted as installed; mend that first (bootd's log says which)", p.Entry)
 	}
 	r := s.session(p.Entry)
 	if d := next(s.facts(p, r, p.Digest())); d.Step != boot.StepAsk && !s.answeredElsewhere(p.EntryUID) {

@@ -109,6 +109,17 @@ func (s *Source) withdraw(p *boot.Plan) error {
 	return err
 }
 
+// disown takes an unused grant out of a session that its records don't know, once all that is due about it was done.
+func (s *Source) disown(p *boot.Plan) error {
+	r := s.session(p.Entry)
+	if !s.unvouched(p, r) {
+		return nil
+	}
+	s.o.Logger.Warn("a grant that its records don't know is taken back", "entry", p.Entry.String(), "granted", r.Session.Grant.Generation, "asked", p.InstallGeneration)
+	_, err := s.store.Grant(*r, nil)
+	return err
+}
+
 // session gives an entry's session; nil where it has none.
 func (s *Source) session(n boot.Name) *session.Record {
 	if r, ok := s.store.Find(n); ok {

@@ -9,7 +9,7 @@ func (s *Source) Held(p *boot.Plan) bool {
 		return true
 	}
 	k := s.known.Load()
-	if k == nil || k.held[p.EntryUID] || k.doubtful[p.EntryUID] || s.answeredElsewhere(p.EntryUID) {
+	if k == nil || k.held[p.EntryUID] || k.doubtful[p.EntryUID] != "" || s.answeredElsewhere(p.EntryUID) {
 		return true
 	}
 	r, ok := s.store.Find(p.Entry)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
 // planned is a plan with what is known of its machine's disk, and of the step that comes next about its grant. One that is kept from before asks for nothing,
@@ -35,32 +36,22 @@ func (s *Source) planned(p *boot.Plan, next boot.Issue) *boot.Plan {
 	return out
 }
 
-// coming is the step about a machine's grant that is due once the folder is still: until then nothing is decided about grants. That an install which its session
-// knows is noted in the records comes before.
+// coming is the step about a machine's grant that is due once the folder is still: until then nothing is decided about grants.
 func (s *Source) coming(p *boot.Plan) boot.Issue {
-	digest := "sha256:" // Where there's no grant it doesn't matter which it is, and a hall's digests take longer than all else.
-	r := s.session(p.Entry)
-	if r != nil && r.Session.Grant != nil && r.Session.Grant.PlanDigest != "" {
-		digest = r.Session.Grant.PlanDigest // That it's another plan's is seen when it's used.
-	}
-	f := s.facts(p, r, digest)
-	d := next(f)
-	if d.Step == boot.StepRecordInstalled {
-		i := s.installOf(p, r.Session.Installed.Generation, r.Session.Installed.PlanDigest, r.Session.Installed.At).record()
-		f.HostInstalled, f.EntryInstalled = i, i
-		d = next(f)
-	}
-	return d
+	const some = "sha256:" // What is asked doesn't depend on which it is, and a hall's digests take longer than all else.
+	return next(s.facts(p, s.session(p.Entry), some))
 }
 
-// unvouched says whether a machine's session has an unused grant of what its entry asks for that the records don't know as what they gave: it was put there by
-// nobody of this site, or one of them is of before it, or of another life.
-func (s *Source) unvouched(p *boot.Plan, next boot.Issue) bool {
-	r := s.session(p.Entry)
-	if r == nil || r.Session.Grant == nil || r.Session.Grant.Generation != p.InstallGeneration || r.Session.Consumed.Covers(r.Session.Grant) {
+// unvouched says whether a machine's session has an unused grant that the records don't both know as the last one they gave: nobody of this site put it there,
+// or one of them is gone, of before it, or of another life. That's so whatever its entry asks for by now.
+func (s *Source) unvouched(p *boot.Plan, r *session.Record) bool {
+	if r == nil || r.Session.EntryUID != p.EntryUID || r.Session.Grant == nil || r.Session.Consumed.Covers(r.Session.Grant) {
 		return false
 	}
-	return next != boot.Issue{Step: boot.StepNone, Reason: boot.IssueGranted} && next.Step != boot.StepIssued
+	known := s.site.records(p)
+	return slices.ContainsFunc([]*grantLine{known.state.granted, known.spec.granted}, func(g *grantLine) bool {
+		return g == nil || g.GrantID != r.Session.Grant.ID
+	})
 }
 
 // again says whether a plan's own entry had its machine installed, or granted that, so that what it asks for now is a reinstall. A machine that only
@@ -96,7 +87,8 @@ func (s *Source) touched(p *boot.Plan) bool {
 
 // used says whether a machine has used a grant, by the record beside the specs, by its session, or by the log.
 func (s *Source) used(p *boot.Plan) bool {
-	if s.site.used(p) || len(s.sessions.Logged(p.EntryUID, p.HostUID)) > 0 {
+	logged := s.sessions.Logged(p.EntryUID, p.HostUID) // Of a folder's log it's what the entry used, be it for another machine.
+	if s.site.used(p) || slices.ContainsFunc(logged, func(c boot.Consumption) bool { return c.HostUID == p.HostUID }) {
 		return true
 	}
 	r := s.session(p.Entry)

@@ -124,6 +124,9 @@ func TestScreenBeforeStill(t *testing.T) {
 			r.stop()
 			lose(r)
 			r.start(func(o *Options) { o.Still = time.Minute })
+			if why := r.src.Why(r.plan()); why != undecided {
+				t.Errorf("%q", why)
+			}
 			r.changes()
 			if got := r.screen(); got.Answer != boot.AnswerHold || got.Reason != gate.ReasonHeld {
 				t.Errorf("%+v", got)
@@ -283,7 +286,13 @@ func TestHalfInDoubt(t *testing.T) {
 	r.install(false)
 	r.stop()
 	remove(t, r.files()["State"])
+	r.start()
 	r.write("zz.yaml", "a: b\n c: d\n")
+	r.turn()
+	if why := r.src.Why(r.plan()); !strings.HasPrefix(why, heldWhy+"; once that's mended: NeedsConfirmation: ") {
+		t.Errorf("%q", why)
+	}
+	r.stop()
 	r.start()
 	if got := r.screen(); got.Answer != boot.AnswerHold {
 		t.Errorf("%+v", got)
@@ -320,7 +329,10 @@ func TestConfirmKept(t *testing.T) {
 	r.src.OtherServer(r.plan(), "10.77.0.9")
 	r.turn()
 	r.restart(func() { r.write("m.yaml", strings.Replace(m, "generation: 1", "generation: x", 1)) })
-	if said, err := r.src.adopt(r.src.world.numbered(0)); err == nil || !strings.Contains(err.Error(), "mend them first") {
+	if why := r.src.Why(r.plan()); !strings.HasPrefix(why, heldWhy+"; once that's mended: NeedsConfirmation: ") {
+		t.Errorf("%q", why)
+	}
+	if said, err := r.src.adopt(r.src.world.numbered(0)); err == nil || !strings.Contains(err.Error(), "mend that first") {
 		t.Errorf("%q, %v", said, err)
 	}
 	remove(t, filepath.Join(r.dir, "zz.yaml"))

@@ -65,7 +65,7 @@ func (s *Source) resumed(ctx context.Context, text string, before *boot.State) e
 	s.changed, s.turned = time.Now(), time.Now() // Nothing is granted until it has been still from now on.
 	s.version++
 	s.data.Store(s.world.given())
-	s.known.Store(&compared{grants: map[string]granted{}, doubtful: map[string]bool{}, held: map[string]bool{}, asked: map[string]string{}})
+	s.known.Store(&compared{grants: map[string]granted{}, doubtful: map[string]string{}, held: map[string]bool{}, asked: map[string]string{}})
 	s.marked = s.mark()
 	s.state.Store(before)
 	s.onNew(before)

@@ -100,8 +100,9 @@ type Source struct {
 
 // compared are the grants, by entry UID, whose session was compared with the log, and the entries that are in doubt.
 type compared struct {
-	grants   map[string]granted
-	doubtful map[string]bool
+	grants map[string]granted
+	// doubtful says why, of those whose grant, if they have one, counts for nothing.
+	doubtful map[string]string
 	// held are those that nothing is installed by, though their grants stand.
 	held map[string]bool
 	// idle says why, of those whose own entry has it so.
@@ -182,7 +183,7 @@ func (s *Source) Synced(p *boot.Plan) bool {
 		return false
 	}
 	k := s.known.Load()
-	if k == nil || k.doubtful[p.EntryUID] || s.answeredElsewhere(p.EntryUID) {
+	if k == nil || k.doubtful[p.EntryUID] != "" || s.answeredElsewhere(p.EntryUID) {
 		return false
 	}
 	r, ok := s.store.Find(p.Entry)

@@ -85,6 +85,9 @@ func (s *Source) grant() {
 			if err == nil && asks(p) == 1 {
 				err = s.settle(p)
 			}
+			if err == nil {
+				err = s.disown(p)
+			}
 		}
 		if errors.Is(err, session.ErrConflict) {
 			continue // Who wrote it in between has it looked at again.
@@ -112,12 +115,11 @@ type granted struct {
 }
 
 func (s *Source) publish() {
-	k := compared{grants: map[string]granted{}, doubtful: map[string]bool{}, held: maps.Clone(s.world.kept), idle: s.world.idle, asked: maps.Clone(s.asked)}
-	for uid := range s.asked {
-		k.doubtful[uid] = true
+	k := compared{grants: map[string]granted{}, doubtful: map[string]string{}, held: maps.Clone(s.world.kept), idle: s.world.idle, asked: maps.Clone(s.asked)}
+	for uid, reason := range s.asked {
+		k.doubtful[uid] = reason
 	}
 	others := map[int]*boot.Plan{} // Than in the world, by their numbers there.
-	_, installs := s.site.installs()
 	var sessions []boot.Session
 	before := s.uncompared
 	s.uncompared = map[string]bool{}
@@ -127,11 +129,14 @@ func (s *Source) publish() {
 			full := s.world.plans.Ref(i).Plan()
 			next := s.coming(full)
 			others[i] = s.planned(full, next)
-			if installs && (next.Step == boot.StepAsk || s.unvouched(full, next)) {
-				k.doubtful[p.EntryUID] = true
+			if next.Step == boot.StepAsk && k.doubtful[p.EntryUID] == "" {
+				k.doubtful[p.EntryUID] = undecided
 			}
 		}
 		r := s.session(p.Entry)
+		if s.unvouched(p, r) && k.doubtful[p.EntryUID] == "" {
+			k.doubtful[p.EntryUID] = undecided
+		}
 		if r == nil || r.Session.EntryUID != p.EntryUID {
 			continue
 		}
@@ -140,7 +145,7 @@ func (s *Source) publish() {
 				if !before[p.EntryUID] { // It's tried again all the time.
 					s.o.Logger.Error("a session can't be compared with the log; no install starts until it can", "entry", p.Entry.String(), "error", err.Error())
 				}
-				k.doubtful[p.EntryUID], s.uncompared[p.EntryUID] = true, true
+				k.doubtful[p.EntryUID], s.uncompared[p.EntryUID] = uncompared, true
 				sessions = append(sessions, r.Session) // What it says was used is so all the same, and its machine boots its disk.
 				continue
 			}

@@ -13,24 +13,32 @@ func (s *Source) Why(p *boot.Plan) string {
 	if why, ok := s.site.installs(); !ok {
 		return "nothing is installed on any machine: " + why
 	}
-	if servers := s.otherServers(p.EntryUID); len(servers) > 0 {
-		return "NeedsConfirmation: " + elsewhereWhy + " (" + strings.Join(servers, ", ") + "); " + elsewhereDo(p, servers[0])
-	}
 	k := s.known.Load()
+	first := ""
+	if k != nil && k.held[p.EntryUID] && k.idle[p.EntryUID] == "" {
+		first = heldWhy + "; once that's mended: "
+	}
+	if servers := s.otherServers(p.EntryUID); len(servers) > 0 {
+		return first + "NeedsConfirmation: " + elsewhereWhy + " (" + strings.Join(servers, ", ") + "); " + elsewhereDo(p, servers[0])
+	}
 	if k == nil {
 		return ""
 	}
 	switch reason := k.asked[p.EntryUID]; {
 	case questions[reason] != "":
-		return "NeedsConfirmation: " + questions[reason] + "; " + confirmDo(p)
+		return first + "NeedsConfirmation: " + questions[reason] + "; " + confirmDo(p)
 	case waits[reason] != "":
 		return reason + ": " + waits[reason]
 	case k.idle[p.EntryUID] != "":
 		return k.idle[p.EntryUID]
 	case k.held[p.EntryUID]:
-		return "its specs are wrong, gone or there twice, and it's served as before, or another entry wants what it has; bootd's log says which"
-	case s.restless.Load() && (k.doubtful[p.EntryUID] || wantsInstall(p) && p.InstalledGeneration < p.InstallGeneration && k.grants[p.EntryUID].generation < p.InstallGeneration):
+		return heldWhy
+	case k.doubtful[p.EntryUID] == uncompared:
+		return uncompared
+	case s.restless.Load() && (k.doubtful[p.EntryUID] != "" || wantsInstall(p) && p.InstalledGeneration < p.InstallGeneration && k.grants[p.EntryUID].generation < p.InstallGeneration):
 		return "no grant is made while the folder of specs goes on changing: " + s.unrest()
+	case k.doubtful[p.EntryUID] == undecided:
+		return undecided
 	}
 	return ""
 }
@@ -43,6 +51,13 @@ func (s *Source) Asks(p *boot.Plan) bool {
 	k := s.known.Load()
 	return s.answeredElsewhere(p.EntryUID) || k != nil && questions[k.asked[p.EntryUID]] != ""
 }
+
+// What keeps installs from a machine that nobody is asked about.
+const (
+	heldWhy    = "its specs are wrong, gone or there twice, and it's served as before, or another entry wants what it has; bootd's log says which"
+	uncompared = "its session can't be compared with the log of used grants, and no install starts until it can; bootd's log says what is in the way"
+	undecided  = "its records don't vouch for the grant that it has, or may have had; what becomes of it is decided once the folder of specs has been still"
+)
 
 // elsewhereWhy is what is wrong with a machine that took another server's offer.
 const elsewhereWhy = "it took the address of another DHCP server, which may install it, too"
