@@ -115,10 +115,7 @@ type granted struct {
 }
 
 func (s *Source) publish() {
-	k := compared{grants: map[string]granted{}, doubtful: map[string]string{}, held: maps.Clone(s.world.kept), idle: s.world.idle, asked: maps.Clone(s.asked)}
-	for uid, reason := range s.asked {
-		k.doubtful[uid] = reason
-	}
+	k := compared{grants: map[string]granted{}, doubtful: maps.Clone(s.asked), held: maps.Clone(s.world.kept), idle: s.world.idle, asked: maps.Clone(s.asked)}
 	others := map[int]*boot.Plan{} // Than in the world, by their numbers there.
 	var sessions []boot.Session
 	before := s.uncompared

@@ -66,7 +66,7 @@ func TestPutBack(t *testing.T) {
 				remove(t, filepath.Join(r.state, tc.what))
 				must(t, os.CopyFS(filepath.Join(r.state, tc.what), os.DirFS(old)))
 				if tc.spec {
-					must(t, os.WriteFile(r.files()["Spec"], spec, 0o600))
+					must(t, os.WriteFile(r.files()["Spec"], spec, 0o600)) //nolint:gosec // A file of its own.
 				}
 				r.write("a.yaml", all(tc.lowered))
 				for _, still := range []time.Duration{time.Hour, time.Nanosecond} {
@@ -125,7 +125,8 @@ func TestDoubtBehindAFence(t *testing.T) {
 	armed.Store(true)
 	time.Sleep(time.Millisecond)
 	r.src.turn()
-	if armed.Store(false); !seen.Load() || free.Load() {
+	armed.Store(false)
+	if !seen.Load() || free.Load() {
 		t.Errorf("in the middle of the turn: %t; it isn't held then: %t", seen.Load(), free.Load())
 	}
 }
