@@ -35,7 +35,7 @@ type daemon struct {
 	activity *activity
 	trails   *session.Trails
 	sights   *dhcp.Sights
-	standIns dhcp.StandIns
+	standIns *dhcp.StandIns
 	tftp     *tftp.Server // nil: not served
 	pis      *rpiboot.Server
 	proxy    *proxyPort
@@ -76,6 +76,9 @@ func assemble(c Config) (*daemon, error) {
 	}
 	d.oldKeys = keys
 	d.old.Store(old)
+	if d.standIns, err = dhcp.OpenStandIns(filepath.Join(c.StateDir, "relays.json")); err != nil {
+		c.Logger.Warn("a machine behind two relays may be told of as answered by another server once", "error", err.Error())
+	}
 	d.others = foreign.Open(foreign.Options{
 		State: d.state, Ours: d.ours, Path: filepath.Join(c.StateDir, "begun.json"), Served: segmentsOf(old), Now: c.Now, Logger: c.Logger,
 	})

@@ -151,7 +151,7 @@ func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) 
 		Holders: holders, Misplaced: d.misplaced,
 		Frames: frames != nil, Lending: d.lent.of(d.ours), Pi: d.pis.Began,
 		State: d.state, Keys: d.keys, Sightings: d, Sights: d.sights, Declined: d.declined, Own: d.has, OtherServer: d.otherServer, Observe: d.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(), Secure: d.secure(l),
-		Skewed: skewedBy(d.source), Foreign: d.mayBegin, Peer: d.peer, StandIns: &d.standIns, Began: d.others.Began, Named: d.named, Proxy: d.proxy.Open, ProxyAlone: d.c.DHCPListen == "",
+		Skewed: skewedBy(d.source), Foreign: d.mayBegin, Peer: d.peer, StandIns: d.standIns, Began: d.others.Began, Named: d.named, Proxy: d.proxy.Open, ProxyAlone: d.c.DHCPListen == "",
 		Files: d.firstStages(),
 		Limit: limit.New(limit.Default()), Trace: d.tracer(),
 		Log: d.c.Logger, Now: d.c.Now,
@@ -175,6 +175,7 @@ func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) 
 		g.Go(func() error { return d.others.Run(ctx) })
 		g.Go(func() error { return d.lent.run(ctx, d, serving.Wait) })
 		g.Go(func() error { return holders.Run(ctx, d.c.Logger, serving.Wait) })
+		g.Go(func() error { return d.standIns.Run(ctx, d.c.Logger) })
 		g.Go(func() error { return d.lent.watch(ctx, d.state) })
 	}
 	g.Go(func() error { return d.proxy.run(ctx, d.state, srv) })

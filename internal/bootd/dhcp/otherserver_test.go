@@ -1,7 +1,11 @@
 package dhcp
 
 import (
+	"context"
+	"log/slog"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -40,7 +44,19 @@ func TestStandIns(t *testing.T) {
 	}
 	untrusted := all(relayed("192.0.2.9", 11, 4, 192, 0, 2, 9))
 	cfg := testConfig(testState(nil, testPlan()))
-	cfg.StandIns = &StandIns{}
+	path := filepath.Join(t.TempDir(), "relays.json")
+	opened := func() *StandIns {
+		t.Helper()
+		s, err := OpenStandIns(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	cfg.StandIns = opened()
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	go func() { _ = cfg.StandIns.Run(ctx, slog.New(slog.DiscardHandler)) }()
 	now := cfg.Now()
 	cfg.Now = func() time.Time { return now }
 	s := New(cfg)
@@ -61,6 +77,18 @@ func TestStandIns(t *testing.T) {
 	ask(asPXE(7), broadcastIn())
 	if diff := cmp.Diff([]bool{true, true, false, false}, has()); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
+	}
+	for late := time.Now().Add(10 * time.Second); !opened().Has(a, now) || !opened().Has(b, now); time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatal("they aren't written down")
+		}
+	}
+	end()
+	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if damaged, err := OpenStandIns(path); err == nil || damaged.Has(a, now) {
+		t.Errorf("of a damaged file: %v", err)
 	}
 	now = now.Add(40 * time.Minute)
 	takes := func(more ...dhcpv4.Modifier) dhcpv4.Modifier {

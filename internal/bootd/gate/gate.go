@@ -161,6 +161,12 @@ func (c Caller) Fits() bool {
 // in it yet says nothing: then the session must be asked.
 func (c Caller) Owns() bool { return c.Session != nil && boot.Owns(*c.Session, c.Claims) == nil }
 
+// heard says whether a boot that owns its session's used grant is still the machine's.
+func (c Caller) heard() error { return boot.Heard(*c.Session, c.Claims) }
+
+// Late says that a boot used its grant, and that one of a newer grant has begun since: its machine isn't that boot any more.
+func (c Caller) Late() bool { return c.Owns() && c.heard() != nil }
+
 // ended says whether this boot has reported its install, by what the watch has delivered.
 func (c Caller) ended() bool {
 	return c.Owns() && c.Session.Installed != nil && c.Session.Installed.GrantID == c.Claims.GrantID

@@ -143,10 +143,13 @@ func (g *Gate) Begin(ctx context.Context, c Caller) error {
 	if g.Ended(c) {
 		return boot.ErrConsumed
 	}
-	if !c.Live() && !c.Owns() {
-		return g.consume(ctx, c)
+	switch {
+	case c.Live():
+		return nil
+	case c.Owns():
+		return c.heard()
 	}
-	return nil
+	return g.consume(ctx, c)
 }
 
 // Unused says that a boot's grant is there to be used, as far as this bootd knows, and that nothing stands in its way.
@@ -171,7 +174,7 @@ func (g *Gate) Progress(ctx context.Context, c Caller) error {
 	case c.Live():
 		return nil
 	case c.Owns():
-		return boot.Heard(*c.Session, c.Claims)
+		return c.heard()
 	}
 	if err := g.paced(c); err != nil {
 		return err

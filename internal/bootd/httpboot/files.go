@@ -96,7 +96,7 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) *sending {
 	if !ok {
 		return nil
 	}
-	if s.o.Gate.Ended(c) {
+	if s.o.Gate.Ended(c) || c.Late() {
 		forbidden(w)
 		return nil
 	}

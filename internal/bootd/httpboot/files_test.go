@@ -234,6 +234,12 @@ func TestFiles(t *testing.T) {
 			reason: "the Secret can't be read", change: func(r *rig) { owned(r); r.dataErr = errors.New("refused") }, path: "user-data", status: 503,
 			calls: []string{"unended"},
 		},
+		"ImageLate": {
+			reason: "a boot of a newer grant has begun since", path: "image", status: 403, change: func(r *rig) {
+				owned(r)
+				r.session.Grant, r.session.OpenedGrantID = &boot.Grant{ID: "newer", Generation: 2}, "newer"
+			},
+		},
 		"Unavailable": {
 			reason: "its server is away", change: func(r *rig) { r.files.err = &artifacts.Error{Reason: artifacts.ReasonFetch} }, path: "files/sha256-aaaa", status: 502,
 		},
