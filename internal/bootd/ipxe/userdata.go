@@ -41,6 +41,7 @@ func (s *script) userData(given []string) []string {
 	case boot.UserDataPreseed:
 		tell("auto=true", "auto", "auto-install/enable")
 		tell("priority=critical", "priority", "debconf/priority")
+		tell(bootIF(s.in.Plan), "BOOTIF", "interface", "netcfg/choose_interface")
 		words = append(words, "url="+at)
 	}
 	if s.in.Plan.SilentInstaller {
@@ -51,6 +52,18 @@ func (s *script) userData(given []string) []string {
 	}
 	return words
 }
+
+// bootIF names the NIC that booted as PXELINUX does, with its type of hardware before it: of several NICs Debian's installer takes the first by its name
+// else, before it has any answers.
+func bootIF(p *boot.Plan) string {
+	if len(p.MACs) == 1 {
+		return "BOOTIF=01-" + strings.ReplaceAll(string(p.MACs[0]), ":", "-")
+	}
+	return loaderBootIF
+}
+
+// loaderBootIF is bootIF of the NIC that iPXE has open, in its own words.
+const loaderBootIF = "BOOTIF=01-${netX/mac:hexhyp}"
 
 // noCloud names the seed of cloud-init, which appends user-data, meta-data and vendor-data by itself. Neither iPXE nor the kernel takes
 // the semicolon for anything; GRUB would outside of quotes.

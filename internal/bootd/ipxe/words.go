@@ -13,6 +13,7 @@ func KernelWords(in Input, files boot.Artifacts, given []string, anyMAC string) 
 	s := script{in: in}
 	given, kept := keptWords(in.Plan, given)
 	words := slices.Concat(given, s.callbacks(files), s.userData(given), s.network(), kept)
+	words = slices.DeleteFunc(words, func(w string) bool { return w == loaderBootIF }) // Other loaders have no such form of it.
 	for i, w := range words {
 		if w == WordMAC+"="+loaderMAC {
 			words[i] = WordMAC + "=" + anyMAC
