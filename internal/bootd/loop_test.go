@@ -77,7 +77,7 @@ func TestLoop(t *testing.T) {
 			}
 			m, store, log := session.MachineOf(p.Entry), &oneSession{}, &text{}
 			d := &daemon{
-				c: Config{Now: time.Now, Logger: slog.New(slog.NewTextHandler(log, nil)), HTTPListen: ":8480", Advertise: tc.advertise}, files: tftp.Load(t.TempDir()), trails: session.NewTrails(), source: &alone{st: boot.NewState([]boot.Segment{rack}, nil, nil)},
+				c: Config{Logger: slog.New(slog.NewTextHandler(log, nil)), HTTPListen: ":8480", Advertise: tc.advertise}, files: tftp.Load(t.TempDir()), trails: session.NewTrails(), source: &alone{st: boot.NewState([]boot.Segment{rack}, nil, nil)},
 				sessions: session.New(session.Options{Store: store, Now: time.Now, Logger: slog.New(slog.DiscardHandler), Log: emptyLog(t)}),
 			}
 			d.metrics = newMetrics(d)

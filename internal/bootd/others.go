@@ -21,7 +21,7 @@ const (
 
 // ours says whether a server is this bootd, or is meant to be on its segments.
 func (d *daemon) ours(server netip.Addr) bool {
-	if server == d.c.Advertise || d.standIns.Has(server, d.c.Now()) || slices.Contains(d.c.Peers, server) || d.own.has(server, net.InterfaceAddrs) {
+	if server == d.c.Advertise || slices.Contains(d.c.Peers, server) || d.own.has(server, net.InterfaceAddrs) {
 		return true
 	}
 	s, ok := d.source.(interface{ Peer(server netip.Addr) bool })

@@ -32,7 +32,7 @@ func TestOthers(t *testing.T) {
 	}
 	st := boot.NewState([]boot.Segment{g}, nil, nil)
 	d := &daemon{
-		c:      Config{Now: time.Now, Advertise: netip.MustParseAddr("10.77.0.5"), Peers: []netip.Addr{netip.MustParseAddr("10.77.0.6")}},
+		c:      Config{Advertise: netip.MustParseAddr("10.77.0.5"), Peers: []netip.Addr{netip.MustParseAddr("10.77.0.6")}},
 		source: knows{st: st}, proxy: &proxyPort{},
 	}
 	d.others = foreign.Open(foreign.Options{

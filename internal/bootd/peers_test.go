@@ -4,7 +4,6 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp6"
@@ -19,7 +18,7 @@ func TestPeerNames(t *testing.T) {
 		t.Errorf("%q, want %q", names, want)
 	}
 	src := &tellsElsewhere{}
-	d := &daemon{source: src, trails: session.NewTrails(), c: Config{Now: time.Now, Advertise: netip.MustParseAddr("fd00:77::2"), PeerIDs: [][]byte{{0, 3, 0, 1, 2}}}}
+	d := &daemon{source: src, trails: session.NewTrails(), c: Config{Advertise: netip.MustParseAddr("fd00:77::2"), PeerIDs: [][]byte{{0, 3, 0, 1, 2}}}}
 	p := &boot.Plan{EntryUID: "u1"}
 	d.otherServer6(p, dhcp6.ServerID(d.c.Advertise))
 	d.otherServer6(p, dhcp6.ServerID(six))

@@ -242,9 +242,6 @@ func (d *daemon) misplaced(p *boot.Plan, says string, at time.Time) {
 
 // otherServer tells a source that keeps its records alone of another server that answers its machine: that one may install it, too.
 func (d *daemon) otherServer(p *boot.Plan, server netip.Addr) {
-	if d.standIns.Has(server, d.c.Now()) {
-		return // It's our own offer, by another relay: the copy that came through that one is answered.
-	}
 	d.trails.Asked(session.MachineOf(p.Entry)) // Its script is that one's, too.
 	if !d.ours(server) {
 		d.elsewhere(p, server.Unmap().String())

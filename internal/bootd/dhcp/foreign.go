@@ -22,13 +22,14 @@ func (e *exchange) theirs() bool {
 	return !e.facts.Server.IsValid() && !e.in.To.IsValid() && e.foreign() != ""
 }
 
-// noticed passes on that a segment has begun, and which server a machine on this link, be it a stranger, takes its address from.
-func (s *Server) noticed(a *Answer, in Ingress) {
+// noticed passes on that a segment has begun, and which server a machine on this link, be it a stranger, takes its address from; ours: it's what we
+// gave, under a relay's name.
+func (s *Server) noticed(a *Answer, in Ingress, ours bool) {
 	if s.cfg.Began != nil && (a.Reason == Acknowledged && !a.Theirs && here(a, in) || s.another(a)) {
 		s.cfg.Began(a.Plan.Network.Name)
 	}
 	f := &a.Facts
-	if a.Packet == nil && !a.Reason.limited() && s.cfg.Named != nil && f.Type == wire.Request && f.Server.IsValid() && !in.To.IsValid() && !f.Relay.Address.IsValid() {
+	if !ours && a.Packet == nil && !a.Reason.limited() && s.cfg.Named != nil && f.Type == wire.Request && f.Server.IsValid() && !in.To.IsValid() && !f.Relay.Address.IsValid() {
 		s.cfg.Named(f.Server, in)
 	}
 }

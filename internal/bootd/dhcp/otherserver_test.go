@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -37,76 +36,112 @@ func TestOtherServerIsTold(t *testing.T) {
 	}
 }
 
-// TestStandIns: a relay that has machines told its own address in the place of ours is no other server to who hears of that by another way.
+// TestStandIns: a relay that has machines told its own address in the place of ours is no other server where the machine takes the planned address, and one
+// everywhere else.
 func TestStandIns(t *testing.T) {
-	via := func(relay string) dhcpv4.Modifier {
-		return relayed(relay, append([]byte{11, 4}, netip.MustParseAddr(relay).AsSlice()...)...)
+	via := func(relay, name string) dhcpv4.Modifier {
+		return relayed(relay, append([]byte{11, 4}, netip.MustParseAddr(name).AsSlice()...)...)
 	}
-	untrusted := all(relayed("192.0.2.9", 11, 4, 192, 0, 2, 9))
-	cfg := testConfig(testState(nil, testPlan()))
+	says := func(kind dhcpv4.MessageType, server, address string, more ...dhcpv4.Modifier) dhcpv4.Modifier {
+		return all(append(more, ofType(kind), asPXE(7), addressOpt(54, server), addressOpt(50, address))...)
+	}
+	const a, b, planned = "10.99.0.5", "10.99.0.6", "10.99.0.83"
+	discover, takes, declines := dhcpv4.MessageTypeDiscover, dhcpv4.MessageTypeRequest, dhcpv4.MessageTypeDecline
+	viaRelay := Ingress{From: netip.MustParseAddrPort("10.99.0.5:67"), To: testServer, Interface: "br0", Addresses: []netip.Addr{testServer}}
+	both := []dhcpv4.Modifier{all(asPXE(7), via(a, a)), all(asPXE(7), via(b, b))}
+	for name, tc := range map[string]struct {
+		reason string
+		mode   boot.SegmentMode
+		before []dhcpv4.Modifier
+		later  time.Duration
+		says   []dhcpv4.Modifier
+		direct bool // They come without a relay.
+		told   []string
+	}{
+		"Other":         {"the copy through the other relay", "", both, 0, []dhcpv4.Modifier{says(takes, a, planned, via(b, b))}, false, nil},
+		"Direct":        {"the copy on our own link", "", both, 0, []dhcpv4.Modifier{says(takes, a, planned)}, true, nil},
+		"Late":          {"an hour later nobody knows that name", "", both, 2 * standsFor, []dhcpv4.Modifier{says(takes, a, planned, via(b, b))}, false, []string{"other " + a}},
+		"Address":       {"another server behind the same relays gave another address", "", both, 0, []dhcpv4.Modifier{says(takes, a, "10.99.0.222", via(b, b))}, false, []string{"other " + a}},
+		"AddressDirect": {"or on our link", "", both, 0, []dhcpv4.Modifier{says(takes, a, "10.99.0.222")}, true, []string{"other " + a, "named " + a}},
+		"Proxy":         {"another server gives the addresses", boot.SegmentProxy, both, 0, []dhcpv4.Modifier{says(takes, a, planned, via(b, b))}, false, []string{"other " + a}},
+		"Untrusted":     {"who isn't trusted names nothing", "", []dhcpv4.Modifier{all(asPXE(7), via("192.0.2.9", a))}, 0, []dhcpv4.Modifier{says(takes, a, planned, via(b, b))}, false, []string{"other " + a}},
+		"Elsewhere":     {"a name that's neither the relay's nor of its network", "", []dhcpv4.Modifier{all(asPXE(7), via(b, "192.168.1.1"))}, 0, []dhcpv4.Modifier{says(takes, "192.168.1.1", planned)}, true, []string{"other 192.168.1.1", "named 192.168.1.1"}},
+		"Third":         {"a server whose name no relay has", "", both, 0, []dhcpv4.Modifier{says(takes, "10.99.0.7", planned, via(b, b))}, false, []string{"other 10.99.0.7"}},
+		"Declines": {"a DECLINE counts once, whichever copy comes first", "", both, 0, []dhcpv4.Modifier{
+			says(takes, a, planned, via(b, b)), says(takes, a, planned, via(a, a)), says(declines, a, planned, via(b, b)), says(declines, a, planned, via(a, a)),
+		}, false, []string{"declined"}},
+		"DeclinesFirst": {"the other one first", "", both, 0, []dhcpv4.Modifier{
+			says(takes, a, planned, via(a, a)), says(takes, a, planned, via(b, b)), says(declines, a, planned, via(a, a)), says(declines, a, planned, via(b, b)),
+		}, false, []string{"declined"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var told []string
+			cfg := testConfig(testState(func(g *boot.Segment) {
+				if tc.mode != "" {
+					g.Mode = tc.mode
+				}
+			}, testPlan()))
+			now := cfg.Now()
+			cfg.Now = func() time.Time { return now }
+			cfg.Proxy = func() bool { return true }
+			cfg.OtherServer = func(_ *boot.Plan, a netip.Addr) { told = append(told, "other "+a.String()) }
+			cfg.Named = func(a netip.Addr, _ Ingress) { told = append(told, "named "+a.String()) }
+			cfg.Declined = func(*boot.Plan, boot.MAC, netip.Addr, time.Time) { told = append(told, "declined") }
+			cfg.StandIns, _ = OpenStandIns(filepath.Join(t.TempDir(), "relays.json"))
+			s := New(cfg)
+			for _, m := range tc.before {
+				s.handle(message(t, request(t, all(m, ofType(discover)))), viaRelay, desk{reply: &wire.Reply{}})
+			}
+			now = now.Add(tc.later)
+			in := viaRelay
+			if tc.direct {
+				in = broadcastIn()
+			}
+			for _, m := range tc.says {
+				s.handle(message(t, request(t, m)), in, desk{reply: &wire.Reply{}})
+			}
+			if diff := cmp.Diff(tc.told, told); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestStandInsKept: they outlive a restart, are bounded, and a damaged file is none.
+func TestStandInsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "relays.json")
-	opened := func() *StandIns {
-		t.Helper()
-		s, err := OpenStandIns(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+	now := time.Now()
+	s, err := OpenStandIns(path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	cfg.StandIns = opened()
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
-	go func() { _ = cfg.StandIns.Run(ctx, slog.New(slog.DiscardHandler)) }()
-	now := cfg.Now()
-	cfg.Now = func() time.Time { return now }
-	s := New(cfg)
-	viaRelay := Ingress{From: netip.MustParseAddrPort("10.99.0.5:67"), To: testServer, Interface: "br0", Addresses: []netip.Addr{testServer}}
-	ask := func(m dhcpv4.Modifier, in Ingress) Reason {
-		t.Helper()
-		return s.handle(message(t, request(t, m)), in, desk{reply: &wire.Reply{}}).Reason
+	go func() { _ = s.Run(ctx, slog.New(slog.DiscardHandler)) }()
+	p := testPlan()
+	name := netip.MustParseAddr("10.98.0.1")
+	for range 2 * maxStandIns {
+		s.answered(&Answer{Packet: []byte{1}, Reason: Offered, Plan: &p, Facts: Facts{Relay: Relay{Address: name, ServerID: name}}}, now)
+		name = name.Next()
 	}
-	a, b := netip.MustParseAddr("10.99.0.5"), netip.MustParseAddr("10.99.0.6")
-	has := func() []bool {
-		return []bool{cfg.StandIns.Has(a, now), cfg.StandIns.Has(b, now), cfg.StandIns.Has(netip.MustParseAddr("192.0.2.9"), now), cfg.StandIns.Has(testServer, now)}
+	first := netip.MustParseAddr("10.98.0.1")
+	if len(s.last) != maxStandIns || !s.has(p.Network.Name, first, now) {
+		t.Errorf("%d are noted", len(s.last))
 	}
-	if ask(untrusted, viaRelay) != SilentRelayUntrusted || slices.Contains(has(), true) {
-		t.Errorf("of a relay that isn't trusted: %t", has())
-	}
-	ask(all(asPXE(7), via("10.99.0.5")), viaRelay)
-	ask(all(asPXE(7), via("10.99.0.6")), viaRelay)
-	ask(asPXE(7), broadcastIn())
-	if diff := cmp.Diff([]bool{true, true, false, false}, has()); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
-	for late := time.Now().Add(10 * time.Second); !opened().Has(a, now) || !opened().Has(b, now); time.Sleep(time.Millisecond) {
+	for late := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		again, err := OpenStandIns(path)
+		if err == nil && len(again.last) == maxStandIns && again.has(p.Network.Name, first, now) && !again.has(boot.Name{Name: "other"}, first, now) {
+			break
+		}
 		if time.Now().After(late) {
-			t.Fatal("they aren't written down")
+			t.Fatalf("they aren't written down: %v", err)
 		}
 	}
 	end()
 	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if damaged, err := OpenStandIns(path); err == nil || damaged.Has(a, now) {
+	if damaged, err := OpenStandIns(path); err == nil || damaged.has(p.Network.Name, first, now) {
 		t.Errorf("of a damaged file: %v", err)
-	}
-	now = now.Add(40 * time.Minute)
-	takes := func(more ...dhcpv4.Modifier) dhcpv4.Modifier {
-		return all(append(more, ofType(dhcpv4.MessageTypeRequest), asPXE(7), addressOpt(54, a.String()), addressOpt(50, testAddress.String()))...)
-	}
-	if got := []Reason{ask(takes(via("10.99.0.5")), viaRelay), ask(takes(via("10.99.0.6")), viaRelay)}; !slices.Equal(got, []Reason{Acknowledged, SilentOtherServer}) {
-		t.Errorf("%q", got)
-	}
-	now = now.Add(40 * time.Minute) // Since the last answer through a, and since the only one through b.
-	if diff := cmp.Diff([]bool{true, false, false, false}, has()); diff != "" {
-		t.Errorf("later: -want, +got:\n%s", diff)
-	}
-	x := a
-	for range 2 * maxStandIns {
-		x = x.Next()
-		cfg.StandIns.answered(&Answer{Packet: []byte{1}, Facts: Facts{Relay: Relay{ServerID: x}}}, now)
-	}
-	if len(cfg.StandIns.last) > maxStandIns || !cfg.StandIns.Has(a, now) {
-		t.Errorf("%d are noted", len(cfg.StandIns.last))
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/wire"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/durable"
 )
 
@@ -24,60 +26,65 @@ const (
 	standInsRest = 100 * time.Millisecond
 )
 
-// StandIns are the server identifiers that trusted relays have had machines told in the place of ours (82.11, RFC 5107 §4). Two relays of one link pass on
-// each broadcast of a machine both: who takes the offer that came through one of them names that relay, also to the other one, and to a bootd on the
-// link itself. That's no other server. They're written down, since bootd may end between an offer and what the machine says to it.
+// StandIns are the server identifiers that relays have machines told in the place of ours (82.11, RFC 5107 §4), each on the network where that was. Two relays
+// of one link pass on each broadcast of a machine both: who takes the offer that came through one of them names that relay, also to the other one, and to a
+// bootd on the link itself. They're written down, since bootd may end between an offer and what the machine says to it.
 type StandIns struct {
 	path string
 	// news has something in it where there's something to be written down.
 	news chan struct{}
 
 	mu   sync.RWMutex
-	last map[netip.Addr]time.Time
+	last map[string]time.Time // by standIn
 }
 
 // OpenStandIns reads a file; it need not be there. An error says that it can't be read, and nothing is known.
 func OpenStandIns(path string) (*StandIns, error) {
-	s := &StandIns{path: path, news: make(chan struct{}, 1), last: map[netip.Addr]time.Time{}}
+	s := &StandIns{path: path, news: make(chan struct{}, 1), last: map[string]time.Time{}}
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
-	var all map[netip.Addr]time.Time
+	var all map[string]time.Time
 	if err == nil {
 		err = json.Unmarshal(b, &all)
 	}
 	if err != nil {
 		return s, fmt.Errorf("cannot read which relays stand in the server's place: %w", err)
 	}
-	for a, at := range all {
+	for key, at := range all {
 		if len(s.last) < maxStandIns {
-			s.last[a] = at
+			s.last[key] = at
 		}
 	}
 	return s, nil
 }
 
-// Has says whether a server identifier is one of theirs.
-func (s *StandIns) Has(server netip.Addr, now time.Time) bool {
-	if s == nil {
-		return false
-	}
+// standIn is a server identifier on a network.
+func standIn(network boot.Name, server netip.Addr) string {
+	return network.String() + " " + server.String()
+}
+
+func (s *StandIns) has(network boot.Name, server netip.Addr, now time.Time) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	at, ok := s.last[server]
+	at, ok := s.last[standIn(network, server)]
 	return ok && now.Sub(at) < standsFor
 }
 
-// answered takes note of the name that an answer was given under. Where there are too many, one that isn't noted is another server's: that's said, and
-// installs nothing.
+// answered takes note of the name that a machine of ours was given its address under: the relay's own, or one of its network, which no client's own option 82 can
+// make another's elsewhere. Where there are too many, one that isn't noted is another server's: that's said, and installs nothing.
 func (s *StandIns) answered(a *Answer, now time.Time) {
 	name := a.Facts.Relay.ServerID
-	if s == nil || a.Packet == nil || !name.IsValid() {
+	if s == nil || !name.IsValid() || a.Plan == nil || a.Packet == nil || a.Reason != Offered && a.Reason != Acknowledged {
+		return // Where a network's mode is Proxy, another server gives the addresses.
+	}
+	if name != a.Facts.Relay.Address && !a.Plan.Network.Address.Contains(name) {
 		return
 	}
+	key := standIn(a.Plan.Network.Name, name)
 	s.mu.RLock()
-	at, ok := s.last[name]
+	at, ok := s.last[key]
 	s.mu.RUnlock()
 	if ok && now.Sub(at) < standsFor/2 {
 		return // As of nearly all packets.
@@ -85,16 +92,30 @@ func (s *StandIns) answered(a *Answer, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !ok && len(s.last) >= maxStandIns {
-		maps.DeleteFunc(s.last, func(_ netip.Addr, at time.Time) bool { return now.Sub(at) >= standsFor })
+		maps.DeleteFunc(s.last, func(_ string, at time.Time) bool { return now.Sub(at) >= standsFor })
 		if len(s.last) >= maxStandIns {
 			return
 		}
 	}
-	s.last[name] = now
+	s.last[key] = now
 	select {
 	case s.news <- struct{}{}:
 	default:
 	}
+}
+
+// ours says whether what a machine says to another server is about what we gave it, under the name of a relay that passes on its broadcasts beside the one that this
+// copy came through: it's the planned address that it takes. One that it declines counts, whichever copy comes first.
+func (s *Server) ours(a *Answer, now time.Time) bool {
+	f := &a.Facts
+	if s.cfg.StandIns == nil || a.Reason != SilentOtherServer || a.Plan == nil || f.Requested != a.Plan.Network.Address.Addr() ||
+		!s.cfg.StandIns.has(a.Plan.Network.Name, f.Server, now) {
+		return false
+	}
+	if f.Type == wire.Decline {
+		a.Reason = Declined
+	}
+	return true
 }
 
 // Run writes down each new name at once, until ctx ends.

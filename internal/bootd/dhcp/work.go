@@ -147,16 +147,17 @@ func (w *work) flush(ctx context.Context) {
 func (s *Server) handle(m *wire.Message, in Ingress, at desk) Answer {
 	v := s.view()
 	a := s.decide(v, m, in, at)
+	ours := s.ours(&a, v.Now)
 	s.lent(&a, v.Now)
 	s.holds(&a, v.Now)
 	s.quarantineOf(&a).heard(a, v.Now)
 	s.declined(&a, v.Now)
 	s.observe(a.Facts.Type.String(), a.Facts.Client, a.Reason)
-	if a.Reason == SilentOtherServer && a.Plan != nil && a.Facts.Type == wire.Request && s.cfg.OtherServer != nil {
+	if a.Reason == SilentOtherServer && a.Plan != nil && a.Facts.Type == wire.Request && s.cfg.OtherServer != nil && !ours {
 		s.cfg.OtherServer(a.Plan.Kept(), a.Facts.Server)
 	}
 	s.cfg.StandIns.answered(&a, v.Now)
-	s.noticed(&a, in)
+	s.noticed(&a, in, ours)
 	s.misplaced(&a, s.saw(a, m.XID(), v.Now), v.Now)
 	s.began(&a, v.Now)
 	if s.cfg.Trace != nil && !a.Reason.limited() {

@@ -56,7 +56,7 @@ func (s *Source) Asks(p *boot.Plan) bool {
 const (
 	heldWhy    = "its specs are wrong, gone or there twice, and it's served as before, or another entry wants what it has; bootd's log says which"
 	uncompared = "its session can't be compared with the log of used grants, and no install starts until it can; bootd's log says what is in the way"
-	undecided  = "its records don't vouch for the grant that it has, or may have had; what becomes of it is decided once the folder of specs has been still"
+	undecided  = "its records don't vouch for the grant that it has, or may have had; what becomes of it is decided once the folder of specs has been still, and the records can be written"
 )
 
 // elsewhereWhy is what is wrong with a machine that took another server's offer.
