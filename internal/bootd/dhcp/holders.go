@@ -2,13 +2,9 @@ package dhcp
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"maps"
-	"os"
 	"sync"
 	"time"
 
@@ -51,15 +47,8 @@ type holder struct {
 // OpenHolders reads a file; it need not be there. An error says that it can't be read, and nothing is known: ports are anybody's again.
 func OpenHolders(path string) (*Holders, error) {
 	h := &Holders{path: path, of: map[string]holder{}, place: map[boot.MAC]string{}, refused: map[string]boot.MAC{}, news: make(chan struct{}, 1)}
-	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return h, nil
-	}
 	var all map[string]boot.MAC
-	if err == nil {
-		err = json.Unmarshal(b, &all)
-	}
-	if err != nil {
+	if _, err := durable.ReadJSON(path, &all); err != nil {
 		return h, fmt.Errorf("cannot read which machines are behind which switch ports: %w", err)
 	}
 	for key, text := range all {
@@ -185,10 +174,7 @@ func (h *Holders) keep() error {
 	}
 	h.changed = false
 	h.mu.Unlock()
-	b, err := json.Marshal(all)
-	if err == nil {
-		err = durable.Write(h.path, b)
-	}
+	err := durable.WriteJSON(h.path, all)
 	if err != nil {
 		h.mu.Lock()
 		h.changed = true

@@ -2,14 +2,10 @@ package dhcp
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"maps"
 	"net/netip"
-	"os"
 	"sync"
 	"time"
 
@@ -41,15 +37,8 @@ type StandIns struct {
 // OpenStandIns reads a file; it need not be there. An error says that it can't be read, and nothing is known.
 func OpenStandIns(path string) (*StandIns, error) {
 	s := &StandIns{path: path, news: make(chan struct{}, 1), last: map[string]time.Time{}}
-	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
-	}
 	var all map[string]time.Time
-	if err == nil {
-		err = json.Unmarshal(b, &all)
-	}
-	if err != nil {
+	if _, err := durable.ReadJSON(path, &all); err != nil {
 		return s, fmt.Errorf("cannot read which relays stand in the server's place: %w", err)
 	}
 	for key, at := range all {
@@ -66,10 +55,16 @@ func standIn(network boot.Name, server netip.Addr) string {
 }
 
 func (s *StandIns) has(network boot.Name, server netip.Addr, now time.Time) bool {
+	age, ok := s.age(standIn(network, server), now)
+	return ok && age < standsFor
+}
+
+// age is how long ago one was noted; false: it wasn't.
+func (s *StandIns) age(key string, now time.Time) (time.Duration, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	at, ok := s.last[standIn(network, server)]
-	return ok && now.Sub(at) < standsFor
+	at, ok := s.last[key]
+	return now.Sub(at), ok
 }
 
 // answered takes note of the name that a machine of ours was given its address under: the relay's own, or one of its network, which no client's own option 82 can
@@ -83,15 +78,13 @@ func (s *StandIns) answered(a *Answer, now time.Time) {
 		return
 	}
 	key := standIn(a.Plan.Network.Name, name)
-	s.mu.RLock()
-	at, ok := s.last[key]
-	s.mu.RUnlock()
-	if ok && now.Sub(at) < standsFor/2 {
+	age, known := s.age(key, now)
+	if known && age < standsFor/2 {
 		return // As of nearly all packets.
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !ok && len(s.last) >= maxStandIns {
+	if !known && len(s.last) >= maxStandIns {
 		maps.DeleteFunc(s.last, func(_ string, at time.Time) bool { return now.Sub(at) >= standsFor })
 		if len(s.last) >= maxStandIns {
 			return
@@ -127,11 +120,9 @@ func (s *StandIns) Run(ctx context.Context, log *slog.Logger) error {
 		case <-s.news:
 		}
 		s.mu.RLock()
-		b, err := json.Marshal(s.last)
+		all := maps.Clone(s.last)
 		s.mu.RUnlock()
-		if err == nil {
-			err = durable.Write(s.path, b)
-		}
+		err := durable.WriteJSON(s.path, all)
 		if err != nil && !said {
 			log.Warn("which relays stand in the server's place can't be written down, and a restart would forget it", "error", err.Error())
 		}

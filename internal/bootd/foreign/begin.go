@@ -1,13 +1,9 @@
 package foreign
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -124,14 +120,8 @@ func (w *Watch) flush() {
 // readMarks gives the segments that have begun; false: nobody has written that yet, or it can't be read.
 func readMarks(path string, log *slog.Logger) (map[boot.Name]bool, bool) {
 	marks := map[boot.Name]bool{}
-	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return marks, false
-	}
-	var names []boot.Name
-	if err == nil {
-		err = json.Unmarshal(b, &names) //nolint:musttag // The domain's own names are the format.
-	}
+	var names []boot.Name // The domain's own names are the format.
+	found, err := durable.ReadJSON(path, &names)
 	if err != nil {
 		log.Warn("which networks have begun can't be read; those that were served last count as begun", "error", err.Error())
 		return marks, false
@@ -139,16 +129,12 @@ func readMarks(path string, log *slog.Logger) (map[boot.Name]bool, bool) {
 	for _, n := range names {
 		marks[n] = true
 	}
-	return marks, true
+	return marks, found
 }
 
 // writeMarks writes them down, be there none.
 func writeMarks(path string, names []boot.Name) error {
-	b, err := json.Marshal(append([]boot.Name{}, names...)) //nolint:musttag // The domain's own names are the format.
-	if err != nil {
-		return fmt.Errorf("cannot encode the networks that have begun: %w", err)
-	}
-	if err := durable.Write(path, b); err != nil {
+	if err := durable.WriteJSON(path, append([]boot.Name{}, names...)); err != nil {
 		return fmt.Errorf("cannot write down which networks have begun: %w", err)
 	}
 	return nil

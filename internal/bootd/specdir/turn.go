@@ -122,16 +122,15 @@ func (s *Source) publish() {
 	s.uncompared = map[string]bool{}
 	s.world.plans, s.world.more = s.world.plans.With(nil, s.world.more), nil
 	for i, p := range s.world.plans.Scan() {
+		willAsk := false
 		if !s.asItIs(p) {
 			full := s.world.plans.Ref(i).Plan()
 			next := s.coming(full)
 			others[i] = s.planned(full, next)
-			if next.Step == boot.StepAsk && k.doubtful[p.EntryUID] == "" {
-				k.doubtful[p.EntryUID] = undecided
-			}
+			willAsk = next.Step == boot.StepAsk
 		}
 		r := s.session(p.Entry)
-		if s.unvouched(p, r) && k.doubtful[p.EntryUID] == "" {
+		if (willAsk || s.unvouched(p, r)) && k.doubtful[p.EntryUID] == "" {
 			k.doubtful[p.EntryUID] = undecided
 		}
 		if r == nil || r.Session.EntryUID != p.EntryUID {
